@@ -1,0 +1,1 @@
+"""The deciding half: values in, values out. No I/O, clock, environment, randomness or logging."""

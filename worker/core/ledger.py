@@ -1,0 +1,57 @@
+"""What code takes from a range without an LLM: the part of a consolidation that cannot be argued with.
+
+Types first; `take_ledger` at the end is the one entry. Constraints, identifiers and secrets have rooms of their own
+(`constraints`, `identifiers`, `secrets`).
+"""
+
+from dataclasses import dataclass
+
+from worker.core.summary import Artifact, Check, Constraint, FileItem, Reference, Task, UserMessage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A tool call that failed. resolved_by: the message in which the same command later succeeded."""
+
+    id: str
+    tool: str
+    command: str
+    message: str
+    exit_code: int | None = None
+    evidence: tuple[str, ...] = ()
+    resolved_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identifier:
+    """A string that must survive letter by letter. evidence: the first messages that hold it, at most 4."""
+
+    kind: str
+    value: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Background:
+    """A process or agent that the session started and did not wait for. status: running, completed, failed, killed."""
+
+    id: str
+    text: str
+    status: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """Everything that code found in one range, each list in the order of the transcript."""
+
+    user_messages: tuple[UserMessage, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    tasks: tuple[Task, ...] = ()
+    files: tuple[FileItem, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    identifiers: tuple[Identifier, ...] = ()
+    references: tuple[Reference, ...] = ()
+    checks: tuple[Check, ...] = ()
+    background: tuple[Background, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
