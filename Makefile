@@ -4,7 +4,7 @@ BIN := .venv/bin
 JOBS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format lock clean
+.PHONY: help demo test faults check format lock clean fidelity
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -20,7 +20,10 @@ demo: .venv/.ready  ## consolidate the example session, without a key and withou
 	@$(BIN)/python examples/demo.py
 
 test: .venv/.ready  ## run the tests
-	$(BIN)/python -m pytest -n $(JOBS) -q $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
+
+faults: .venv/.ready  ## the fault suite in full: every step, with the waiting times of a real service
+	AFTERTURN_TEST_FAULTS=full $(BIN)/python -m pytest tests/faults $(ARGS)
 
 check: .venv/.ready  ## format, lint and types
 	$(BIN)/ruff format --check .
@@ -30,6 +33,9 @@ check: .venv/.ready  ## format, lint and types
 format: .venv/.ready  ## rewrite the code in the project's format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+fidelity: .venv/.ready  ## what 1, 10 and 50 consolidations leave of planted truths, with helpful and hostile models
+	PYTHONPATH=bench $(BIN)/python -m fidelity $(ARGS)
 
 lock: .venv/.ready  ## resolve pyproject.toml anew into requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev --generate-hashes \

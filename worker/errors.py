@@ -11,7 +11,8 @@
         ├── ModelUnavailable     rate limit, outage, timeout, broken connection
         │   └── RateLimited      with the seconds that the provider asked to wait
         ├── SessionBusy          somebody else works on this session
-        └── StorageUnavailable   disk full, read-only, no permission
+        ├── StorageUnavailable   disk full, read-only, no permission
+        └── BrokerUnavailable    Redis is down, full, too slow, or just starting
 
 The class decides retry and exit code. A message is one line: where, what, next step. Fields are positional and go to
 `super().__init__`, so that an error survives pickle and with it a Celery result backend. An expected outcome (nothing
@@ -30,6 +31,11 @@ class AfterturnError(Exception):
 
     def __str__(self) -> str:
         return self.message
+
+    @property
+    def reason(self) -> str:
+        """The class as a reason code: "model_unavailable"."""
+        return "".join(f"_{c.lower()}" if c.isupper() else c for c in type(self).__name__).lstrip("_")
 
 
 class Permanent(AfterturnError):
@@ -91,3 +97,7 @@ class SessionBusy(Transient):
 
 class StorageUnavailable(Transient):
     """The disk is full, read-only, or not ours to write."""
+
+
+class BrokerUnavailable(Transient):
+    """Redis is down, full, too slow, or still loading its file."""

@@ -1,4 +1,4 @@
-"""What a consolidation needs from the world. Adapters implement these, `worker.testing` has stand-ins for all of them."""
+"""What a consolidation needs from the world. Adapters implement these; `worker.testing` has stand-ins."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -49,8 +49,14 @@ class Model(Protocol):
     """A chat model. Implementations make exactly one request per call and raise only `worker.errors`."""
 
     name: str
-    limits: ModelLimits
-    supports_schema: bool
+
+    @property
+    def limits(self) -> ModelLimits: ...
+
+    @property
+    def supports_schema(self) -> bool:
+        """True when `ask` can hold the answer to a schema."""
+        ...
 
     def ask(self, turns: Sequence[Turn], *, max_tokens: int, schema: Mapping[str, Any] | None = None) -> ModelAnswer:
         """The model's answer to the turns.
@@ -61,8 +67,10 @@ class Model(Protocol):
 
 
 class Prompts(Protocol):
-    sha256: str
-    """Over all prompt files: changes when any of them does."""
+    @property
+    def sha256(self) -> str:
+        """Over all prompt files: changes when any of them does."""
+        ...
 
     def render(self, name: str, /, **values: object) -> str:
         """The prompt file of that name with the values filled in; a missing or unknown value is an error."""
@@ -88,8 +96,8 @@ class Checkpoints(Protocol):
         """All checkpoints of a session, oldest first."""
         ...
 
-    def commit(self, checkpoint: Checkpoint) -> bool:
-        """Creates the file exclusively; False when that number exists already (somebody else won).
+    def commit(self, checkpoint: Checkpoint) -> Checkpoint | None:
+        """Creates the file exclusively: the checkpoint as it is stored, with its id; None when somebody else won.
 
         Raises: StorageUnavailable; then nothing is left behind.
         """
@@ -112,3 +120,18 @@ class Progress(Protocol):
     def report(self, stage: str, done: int = 0, total: int = 0, tokens: int = 0) -> None:
         """stage: reading, planning, asking (part done of total), merging, validating, writing."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """What a gate (breaker, frequency cap …) says to an automatic job.
+
+    reason: a code, None when allowed. until: when asking again makes sense, None when that is no question of time.
+    is_probe: allowed as the one attempt that decides whether others may follow. detail: numbers for a person.
+    """
+
+    allowed: bool
+    reason: str | None = None
+    until: datetime | None = None
+    is_probe: bool = False
+    detail: str = ""
