@@ -109,12 +109,11 @@ def message_index(message_id: str) -> int | None:
 
 def digest_of(*pieces: str) -> str:
     """32 hex digits that change with any edit of any piece, and with where one piece ends."""
-    hasher = hashlib.blake2b(digest_size=16)
+    sized: list[bytes] = []
     for piece in pieces:
         data = piece.encode("utf-8", "surrogatepass")
-        hasher.update(len(data).to_bytes(8, "little"))
-        hasher.update(data)
-    return hasher.hexdigest()
+        sized += (len(data).to_bytes(8, "little"), data)
+    return hashlib.blake2b(b"".join(sized), digest_size=16).hexdigest()
 
 
 def range_sha256(messages: Iterable[Message]) -> str:
