@@ -1,7 +1,7 @@
 """What code takes from a range without an LLM: the part of a consolidation that cannot be argued with.
 
-Types first; `take_ledger` at the end is the one entry. Constraints, identifiers and secrets have rooms of their own
-(`constraints`, `identifiers`, `secrets`).
+Only the types are here. `taking.take_ledger` fills them; what it finds where is in `constraints`, `tasks`,
+`filework`, `failures`, `references`, `background`, `identifiers` and `answering`.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,10 @@ from worker.core.summary import Artifact, Check, Constraint, FileItem, Reference
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A tool call that failed. resolved_by: the message in which the same command later succeeded."""
+    """A tool call that failed. resolved_by: the message in which the same command later succeeded.
+
+    kind: "error", or "denial" when a person or a permission refused the call.
+    """
 
     id: str
     tool: str
@@ -20,6 +23,7 @@ class Failure:
     exit_code: int | None = None
     evidence: tuple[str, ...] = ()
     resolved_by: str | None = None
+    kind: str = "error"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
