@@ -1,0 +1,1 @@
+"""What the ports are in the world: files, a model provider, prompt files."""
