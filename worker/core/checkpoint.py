@@ -11,7 +11,7 @@ SCHEMA = 1
 
 
 class Status(StrEnum):
-    """ok: a model answered for all of it. degraded: asked, and not usable for all. deterministic: no model configured."""
+    """ok: a model answered for all. degraded: asked, and not usable for all. deterministic: no model configured."""
 
     OK = "ok"
     DEGRADED = "degraded"
@@ -98,7 +98,11 @@ class ModelUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """One immutable, numbered file. id: sha256 over everything else. parent: the id of number - 1, None for the first."""
+    """One immutable, numbered file. id: sha256 over everything else. parent: id of number - 1, None for the first.
+
+    replaces: set when `range` was summarized again: the numbers of the checkpoints that it touches. What those say of
+    the range no longer counts; `covered` and `cursor` stay as they were.
+    """
 
     schema: int = SCHEMA
     id: str = ""
@@ -118,3 +122,6 @@ class Checkpoint:
     tokens_after: int
     cursor: Cursor
     skipped: dict[str, int] = field(default_factory=dict)
+    moved: Summary = field(default_factory=Summary)
+    """The items that outgrew the state with this checkpoint: they stand in HISTORY.md and in no later summary."""
+    replaces: tuple[int, ...] = ()

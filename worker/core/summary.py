@@ -1,7 +1,7 @@
 """The nine sections as values, and the identity of their items.
 
-One class per kind of item, named as the checkpoint names its keys. How a summary is asked for, joined, checked and shown
-lives in `answers`, `merging`, `validation` and `rendering`.
+One class per kind of item, named as the checkpoint names its keys. How a summary is asked for, joined, checked and
+shown lives in `answers`, `merging`, `validation` and `rendering`.
 """
 
 import hashlib
@@ -159,7 +159,7 @@ class Problem(Item):
 class Task(Item):
     """`id` is the id as it was written ("T-101") or T- and six hex digits; `refs` are its other ids.
 
-    from_ledger: its status was seen by code (a task tool, the agent's own list, a running process), which no model overrides.
+    from_ledger: its status was seen by code (a task tool, the agent's list, a process); no model overrides it.
     """
 
     text: str
@@ -204,7 +204,10 @@ class NextStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
-    """A large tool output that is kept whole in a file. handle: sha256 of its stored (redacted) bytes."""
+    """A large tool output that is kept whole in a file. handle: sha256 of its stored (redacted) bytes.
+
+    call: what the tool was asked for, in one line, "" where no call is known.
+    """
 
     handle: str
     message: str
@@ -215,6 +218,7 @@ class Artifact:
     size: int
     preview: str
     created: datetime | None = None
+    call: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,315 @@
+"""What a summary is judged against: who wrote which message, what it says, and which strings exist at all.
+
+Built once per judgement and asked often, so it reads each message at most once and only when somebody cites it.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from worker.core.deciding import decisions, memories
+from worker.core.drafting import draft_errors
+from worker.core.identifiers import contains_identifier
+from worker.core.items import items_of, words_of
+from worker.core.ledger import Ledger
+from worker.core.looking import acting_messages
+from worker.core.messages import Message, Origin
+from worker.core.summary import Item, Memory, MemoryKind, Problem, Summary, with_id
+from worker.core.toolkit import concepts_seen
+from worker.core.wording import content_words, identifiers
+
+_WORD = re.compile(r"[^\W_]+")
+
+TOLD_SHARE = 1 / 3
+"""Of a text's content words, that must stand somewhere in what it tells about; a true one has nearly all of them."""
+
+OPENING_WORDS = 8
+"""By so many first words a person's sentence is known, also where what was told of it was cut short."""
+
+RUN_SHARE = 2 / 3
+"""Of a command's words, that must stand in the call or the result that is cited for it."""
+
+SHARED_WORDS = 2
+"""Content words that an item and what it cites must share when they share no identifier; fewer in short items."""
+
+
+class Grounds:
+    """The messages of a range, its ledger, and what the chain knew before.
+
+    of_part: the messages are a part of the range. A part need not repeat what was known before: the join keeps that,
+    and a part that did would bring back what an earlier part ended.
+    """
+
+    def __init__(
+        self, messages: Sequence[Message], ledger: Ledger, previous: Summary | None, *, of_part: bool = False
+    ) -> None:
+        self.of_part = of_part
+        self.messages = messages
+        self.ledger = ledger
+        self.previous = previous or Summary()
+        self._by_id = {message.id: message for message in messages}
+        self._folded: dict[str, str] = {}
+        self._supported: dict[str, bool] = {}
+        self._sought_of: dict[str, tuple[list[str], list[str]]] = {}
+        self._everything: str | None = None
+        self._old_words: str | None = None
+        self._words: str | None = None
+        self._printed: str | None = None
+        self._decided: tuple[Problem, ...] | None = None
+        self._put_right: tuple[Memory, ...] | None = None
+        self._acting: dict[str, tuple[str, ...]] | None = None
+        self.before = {item.id: item for _, item in items_of(self.previous)}
+        self.human = {message.id: message.text for message in messages if message.is_human and message.text}
+        for said in (*self.previous.user_messages, *ledger.user_messages):
+            self.human.setdefault(said.id, said.text)
+        self._answers = {
+            said.id: said.answers for said in (*self.previous.user_messages, *ledger.user_messages) if said.answers
+        }
+        results = [message.tool_result for message in messages if message.tool_result]
+        self._succeeded = {result.call_id for result in results if not result.is_error and not result.exit_code}
+        self._written_by_code = {words_of(item) for item in _items_of_ledger(ledger)}
+        self._known = self._by_id.keys() | self.human.keys() | self._cited_before()
+
+    def _cited_before(self) -> set[str]:
+        return {one for item in self.before.values() for one in item.evidence}
+
+    def knows(self, message_id: str) -> bool:
+        return message_id in self._known
+
+    def has(self, message_id: str) -> bool:
+        """True when the message itself is at hand, not only known to exist."""
+        return message_id in self._by_id
+
+    def is_of(self, message_id: str, *origins: Origin) -> bool:
+        message = self._by_id.get(message_id)
+        if message is None:
+            return Origin.HUMAN in origins and message_id in self.human
+        return message.origin in origins
+
+    def shows(self, message_id: str) -> bool:
+        """True for more than the assistant's word: a person's, a tool's, or a call that came back without an error."""
+        if self.is_of(message_id, Origin.HUMAN, Origin.TOOL):
+            return True
+        message = self._by_id.get(message_id)
+        return message is not None and any(call.id in self._succeeded for call in message.tool_calls)
+
+    def said_at(self, message_id: str) -> datetime | None:
+        message = self._by_id.get(message_id)
+        return message.timestamp if message else None
+
+    def answered_by(self, message_id: str) -> str | None:
+        """The lines that a short human message points at."""
+        answers = self._answers.get(message_id)
+        return answers.excerpt if answers else None
+
+    def is_settled(self, item: Item) -> bool:
+        """True for what code wrote from the ledger, and for what was judged when an earlier checkpoint was made."""
+        return self.is_unchanged(item) or words_of(item) in self._written_by_code
+
+    def is_unchanged(self, item: Item) -> bool:
+        """True for an item that stands as it stood in the state."""
+        old = self.before.get(item.id)
+        return old is not None and words_of(old) == words_of(item) and set(item.evidence) <= set(old.evidence)
+
+    def folded(self, message_id: str) -> str:
+        """Everything that a message says, calls and results included, in one case; "" for one not at hand."""
+        if message_id not in self._folded:
+            message = self._by_id.get(message_id)
+            said = "\n".join(_said(message)) if message else self.human.get(message_id, "")
+            self._folded[message_id] = f"{_unescaped(said)}\n{self.answered_by(message_id) or ''}".casefold()
+        return self._folded[message_id]
+
+    def holds(self, value: str, cited: Sequence[str]) -> bool:
+        """True when the exact string stands in the cited messages, the range, or what was known before."""
+        folded = value.casefold()
+        if any(_stands_in(self.folded(one), folded) for one in cited):
+            return True
+        return _stands_in(self._known_words(), folded) or _stands_in(self._whole_range(), folded)
+
+    def _known_words(self) -> str:
+        if self._old_words is None:
+            known = [words_of(item) for item in self.before.values()]
+            known += [self.previous.request, self.previous.current_work, *self.human.values()]
+            known += [one.value for one in self.ledger.identifiers]
+            known += [words_of(item) for item in (*self.ledger.tasks, *self.ledger.files, *self.ledger.constraints)]
+            self._old_words = "\n".join(known).casefold()
+        return self._old_words
+
+    def _whole_range(self) -> str:
+        if self._everything is None:
+            self._everything = "\n".join(self.folded(message.id) for message in self.messages)
+        return self._everything
+
+    @property
+    def chars(self) -> int:
+        """How much the range says."""
+        return sum(len(piece) for message in self.messages for piece in _said(message))
+
+    def says(self, words: str) -> bool:
+        """True when these words stand in the range in this order, whatever is between them but other words."""
+        if self._words is None:
+            self._words = " ".join(_WORD.findall(self._whole_range()))
+        return " ".join(_WORD.findall(words.casefold())) in self._words
+
+    def supports(self, text: str) -> bool:
+        """False when hardly a content word of the text stands in the range or in what was known before.
+
+        True for a text that is too short to be judged, or in another script than the range.
+        """
+        if text not in self._supported:
+            self._supported[text] = self._is_told(text)
+        return self._supported[text]
+
+    def _is_told(self, text: str) -> bool:
+        # Asked in the order in which most is found soon: in what people said, then from the newest message backwards.
+        known, said = self._known_words(), self._whole_range()
+        is_latin = _is_latin(text)
+        stems = [stem for stem in _stems(text) if stem.isascii() is is_latin]
+        if len(stems) <= SHARED_WORDS or is_latin is not _is_latin(said or known):
+            return True
+        return sum(stem in known or said.rfind(stem) >= 0 for stem in stems) >= len(stems) * TOLD_SHARE
+
+    def foreign(self, text: str) -> list[str]:
+        """The content words of a text that stand nowhere: not in the range, not in what was known before.
+
+        A text in another script than the range may be a translation: then only the Latin words inside a text of
+        Chinese, Japanese or the like are judged, which are names and terms.
+        """
+        known, said = self._known_words(), self._whole_range()
+        is_latin, range_is_latin = _is_latin(text), _is_latin(said or known)
+        return [
+            stem
+            for stem in _stems(text)
+            if (not is_latin if stem.isascii() is not range_is_latin else True)
+            and (stem.isascii() or not range_is_latin)
+            and stem not in known
+            and stem not in said
+        ]
+
+    def decided(self) -> tuple[Problem, ...]:
+        """What people decided in the range, as code reads it."""
+        if self._decided is None:
+            self._decided = decisions(self.ledger.user_messages)
+        return self._decided
+
+    def put_right(self) -> tuple[Memory, ...]:
+        """What people put right in the range, as code reads it."""
+        if self._put_right is None:
+            said = memories(self.ledger.user_messages)
+            self._put_right = tuple(one for one in said if one.kind is MemoryKind.CORRECTION)
+        return self._put_right
+
+    def turn_up_to(self, message_id: str) -> list[str]:
+        """The messages from the person's last one up to this one; none for a message that is not at hand."""
+        at = next((at for at, message in enumerate(self.messages) if message.id == message_id), -1)
+        begin = next((start for start in range(at, -1, -1) if self.messages[start].is_human), 0)
+        return [message.id for message in self.messages[begin : at + 1]]
+
+    def holds_most(self, command: str, message_id: str) -> bool:
+        """True when most words of a command stand in a message: a description of a run, and not another run."""
+        text, stems = self.folded(message_id), _stems(command)
+        return sum(stem in text for stem in stems) >= len(stems) * RUN_SHARE
+
+    def acted(self, message_id: str) -> tuple[str, ...]:
+        """The messages of the calls that did something there and succeeded; none for what only looked."""
+        if self._acting is None:
+            self._acting = acting_messages(self.messages)
+        return self._acting.get(message_id, ())
+
+    def is_only_printed(self, words: str) -> bool:
+        """True for words that stand in tool output in this order, and that neither a person nor the assistant wrote."""
+        wanted = _in_words(words)
+        opening = " ".join(wanted.split()[:OPENING_WORDS])
+        if not wanted or any(opening in _in_words(text) for text in self.human.values()):
+            return False
+        if self._printed is None:
+            self._printed = _in_words("\n".join(one.tool_result.text for one in self.messages if one.tool_result))
+        said = (message.text for message in self.messages if message.origin is Origin.ASSISTANT)
+        return wanted in self._printed and not any(wanted in _in_words(text) for text in said)
+
+    def support(self, item: Item, message_id: str) -> int:
+        """How much a message speaks of an item: 10 for each shared identifier, 1 for each shared content word."""
+        text, (values, stems) = self.folded(message_id), self._sought(words_of(item))
+        named = sum(10 for value in values if _stands_in(text, value))
+        return named + sum(1 for stem in stems if stem in text)
+
+    def _sought(self, words: str) -> tuple[list[str], list[str]]:
+        """The identifiers and the stems of an item's words; every message of a range may be asked for them."""
+        if words not in self._sought_of:
+            self._sought_of[words] = [value.casefold() for value in identifiers(words)], _stems(words)
+        return self._sought_of[words]
+
+    def needed(self, item: Item) -> int:
+        """The support from which a citation counts; 0 for an item too short to be judged by its words."""
+        return min(SHARED_WORDS, len(_stems(words_of(item))) // 2)
+
+    def can_judge(self, item: Item, cited: Sequence[str]) -> bool:
+        """False when a cited message is not at hand, or the item is in another script than everything it cites."""
+        if not cited or not all(self.has(one) for one in cited):
+            return False
+        item_is_latin = _is_latin(words_of(item))
+        return any(_is_latin(self.folded(one)) is item_is_latin for one in cited)
+
+
+def _in_words(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))
+
+
+def _items_of_ledger(ledger: Ledger) -> Iterator[Item]:
+    yield from draft_errors(ledger.failures)
+    yield from concepts_seen(ledger)
+    yield from (with_id(one) for one in (*ledger.tasks, *ledger.constraints))
+    yield from (with_id(one) for one in (*ledger.files, *ledger.references, *ledger.checks))
+
+
+def _said(message: Message) -> Iterator[str]:
+    yield message.text
+    for call in message.tool_calls:
+        yield f"{call.id} {call.name} {call.arguments}"
+    if message.tool_result is not None:
+        yield message.tool_result.text
+    for attachment in message.attachments:
+        yield f"{attachment.kind} {attachment.name or ''}"
+
+
+def _unescaped(text: str) -> str:
+    """The text, and behind it the text without JSON escapes: in "\\nsrc/a.py" the path would else begin with an n."""
+    if "\\" not in text:
+        return text
+    plain = text.replace("\\\\", "\\").replace('\\"', '"').replace("\\n", "\n").replace("\\t", "\t").replace("\\/", "/")
+    return f"{text}\n{plain}"
+
+
+def _stands_in(text: str, value: str) -> bool:
+    """A git hash may be shortened from the right; anything else stands there whole."""
+    if value not in text:
+        return False
+    return contains_identifier(text, value) or (len(value) >= 7 and _is_hash(value) and _starts_a_hash(text, value))
+
+
+def _is_hash(value: str) -> bool:
+    return all(sign in "0123456789abcdef" for sign in value)
+
+
+def _starts_a_hash(text: str, value: str) -> bool:
+    """True when a longer run of hex digits begins with the value; the first group of a UUID is no such run."""
+    at = text.find(value)
+    while at >= 0:
+        end = at + len(value)
+        while end < len(text) and end - at < 64 and _is_hash(text[end]):
+            end += 1
+        if not (at and text[at - 1].isalnum()) and text[end : end + 1] != "-" and end - at > len(value):
+            return True
+        at = text.find(value, at + 1)
+    return False
+
+
+def _stems(text: str) -> list[str]:
+    return list(dict.fromkeys(word[:5] if word.isascii() else word for word in content_words(text)))
+
+
+def _is_latin(text: str) -> bool:
+    sample = text[:2_000]
+    if sample.isascii():
+        return True
+    return sum(1 for sign in sample if sign.isalpha() and ord(sign) < 0x250) * 2 >= sum(map(str.isalpha, sample))
