@@ -178,7 +178,10 @@ def _as_submission(message_id: str) -> str:
 def _sender(app: Any) -> Callable[[Claim], None]:
     def send(claim: Claim) -> None:
         try:
-            app.send_task(task_name(claim.kind), args=[claim.job], queue=claim.priority.value, retry=False)
+            # A result that nobody reads would still be subscribed to, one channel for each job and for ever.
+            app.send_task(
+                task_name(claim.kind), args=[claim.job], queue=claim.priority.value, retry=False, ignore_result=True
+            )
         except Exception as exc:  # kombu raises what its transport raises, of many families
             raise BrokerUnavailable(
                 f"message for job {claim.job}: not sent ({type(exc).__name__}); it is sent again"
