@@ -30,7 +30,7 @@ def main() -> None:
     print(
         f"{named(SESSION)}: {result['messages']} messages, {SESSION.stat().st_size:,} bytes\n"
         f"{result['tokens_before']:,} tokens → {result['tokens_after']:,} tokens; {result['artifacts']} large output "
-        "kept as an artifact; the secret in it is nowhere on disk"
+        "kept as an artifact; the secret is in no file that was written"
     )
     title("What the agent is given instead of the transcript (afterturn show)")
     print(afterturn("show", result["session"], "--budget", str(SHOW_TOKENS)))
