@@ -23,6 +23,7 @@ from worker.cli_options import (
     workspace_option,
 )
 from worker.errors import AfterturnError
+from worker.reading_cli import COMMANDS as READING_COMMANDS
 from worker.service_cli import COMMANDS
 from worker.upkeep_cli import COMMANDS as UPKEEP_COMMANDS
 
@@ -167,7 +168,7 @@ def doctor(workspace: Path | None, as_json: bool) -> int:
     return EXIT_DONE if all(check.ok for check in checks) else EXIT_PROBLEMS
 
 
-for command in (*COMMANDS, *UPKEEP_COMMANDS):
+for command in (*COMMANDS, *UPKEEP_COMMANDS, *READING_COMMANDS):
     cli.add_command(command)
 
 
