@@ -70,8 +70,11 @@ def _ask_once(model: Model) -> Diagnosis:
     started = time.monotonic()
     model.ask([Turn(role="user", content="Answer with the word ready.")], max_tokens=16)
     seconds = time.monotonic() - started
-    window = model.limits.window_tokens
-    return Diagnosis(name="model", ok=True, detail=f"{model.name} answers in {seconds:.1f} s, window {window:,} tokens")
+    limits = model.limits
+    window = f"window {limits.window_tokens:,} tokens" + (
+        ", assumed: the model is in no list, AFTERTURN_WINDOW_TOKENS tells its own" if limits.assumed else ""
+    )
+    return Diagnosis(name="model", ok=True, detail=f"{model.name} answers in {seconds:.1f} s, {window}")
 
 
 def _redis() -> Diagnosis:

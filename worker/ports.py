@@ -25,10 +25,14 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelLimits:
-    """window_tokens holds input and output together; output_tokens is the longest answer the model gives."""
+    """window_tokens holds input and output together; output_tokens is the longest answer the model gives.
+
+    assumed: neither a setting nor a list tells the window, and it is a careful guess.
+    """
 
     window_tokens: int
     output_tokens: int
+    assumed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

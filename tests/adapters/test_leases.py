@@ -80,6 +80,7 @@ def test_j11_a_lease_whose_holder_is_silent_is_free_after_its_time(redis_link: R
 
 
 def test_a_held_lease_outlives_its_span_and_is_given_back_at_the_end(redis_link: RedisLink) -> None:
+    """O49"""
     short, beats = Leases(redis_link, lease_seconds=1), []
     with short.hold(SESSION, "w1", on_beat=lambda: beats.append(1)) as held:
         time.sleep(1.5)

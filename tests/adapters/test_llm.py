@@ -294,11 +294,13 @@ def test_every_error_of_litellm_is_one_of_ours() -> None:
 # Limits.
 
 
-def test_limits_come_from_the_setting_else_from_the_list_else_are_careful() -> None:
+def test_limits_come_from_the_setting_else_from_the_list_else_are_careful_j20() -> None:
     known = LiteLlm("openai/gpt-4o")
     assert known.limits == ModelLimits(window_tokens=128_000, output_tokens=16_384)
     unknown = LiteLlm("openai/qwen-at-home")
-    assert unknown.limits == ModelLimits(window_tokens=DEFAULT_WINDOW_TOKENS, output_tokens=DEFAULT_OUTPUT_TOKENS)
+    assert unknown.limits == ModelLimits(
+        window_tokens=DEFAULT_WINDOW_TOKENS, output_tokens=DEFAULT_OUTPUT_TOKENS, assumed=True
+    )
     assert not unknown.supports_schema
     assert LiteLlm("openai/gpt-4o", window_tokens=9_000).limits == ModelLimits(window_tokens=9_000, output_tokens=9_000)
 

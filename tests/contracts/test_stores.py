@@ -67,6 +67,7 @@ def test_a_chain_grows_and_each_checkpoint_names_the_one_before(store: Checkpoin
 
 @pytest.mark.parametrize("request_text", ["Fix the parser", "half a sign \ud83d", "日本語 \u2028 \x00"])
 def test_a_commit_gives_the_checkpoint_as_it_is_read_again(store: Checkpoints, request_text: str) -> None:
+    """B63"""
     stored = store.commit(checkpoint(1, None, request=request_text))
     assert stored is not None
     assert stored.id

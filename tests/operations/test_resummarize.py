@@ -48,6 +48,7 @@ def model(answer: Any = helpful) -> ScriptedModel:
 
 
 def test_a_whole_session_becomes_one_checkpoint_that_replaces_all(desk: Desk, grown: Session) -> None:
+    """B42"""
     before = desk.chain(grown)
     result = again(desk, grown)
     newest = desk.chain(grown)[-1]

@@ -94,6 +94,10 @@ class Session:
         self.assistant(f"The {topic} module logs in {rows} places.")
         return self
 
+    def compacts(self, summary: str) -> str:
+        """The agent's own compaction: a boundary, and its summary as a row of the role user."""
+        return self._append("user", {"role": "user", "content": summary}, isCompactSummary=True)
+
     def restart(self) -> None:
         """The same session begins anew: the file is cut to nothing."""
         self.path.write_bytes(b"")
@@ -103,7 +107,7 @@ class Session:
         message = {"id": f"msg_{self._count:04d}", "role": "assistant", "model": "a-model", "content": [block]}
         return self._append("assistant", message)
 
-    def _append(self, kind: str, message: Json) -> str:
+    def _append(self, kind: str, message: Json, **more: Any) -> str:
         self._time += timedelta(seconds=9)
         row = {
             "parentUuid": f"u{self._count - 1}" if self._count else None,
@@ -115,6 +119,7 @@ class Session:
             "message": message,
             "uuid": f"u{self._count}",
             "timestamp": self._time.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            **more,
         }
         with self.path.open("ab") as stream:
             stream.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")

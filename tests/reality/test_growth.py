@@ -4,11 +4,14 @@ import json
 import os
 import time
 from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from worker.core.checkpoint import Outcome, Status
+from worker.core.rendering import render_summary, source_of
 from worker.testing import ScriptedModel, part_answer
 
 
@@ -83,7 +86,7 @@ def test_a_file_that_is_cut_is_told_and_goes_on(desk: Any, afternoon: Any) -> No
 
 
 def test_a_huge_first_run_becomes_several_checkpoints_that_follow_on_each_other(desk: Any, new_session: Any) -> None:
-    """F12: no request is ever larger than its part."""
+    """B23 B24 O38 F12: no request is ever larger than its part."""
     session = new_session()
     for number in range(30):
         session.turn(f"module{number}", rows=150)
@@ -165,3 +168,78 @@ def test_a_long_session_without_a_model_loses_no_word_of_a_person_c11(desk: Any,
     session.assistant("Read.")
     desk.run(session)
     assert [said.text for said in desk.joined().summary.user_messages] == [long]
+
+
+def test_memory_is_made_of_what_was_said_and_not_of_what_an_agents_summary_left_of_it_o58(
+    desk: Any, afternoon: Any
+) -> None:
+    afternoon.compacts(
+        "This session is being continued. Summary:\n1. Primary Request and Intent:\n   Some export work."
+    )
+    afternoon.person("Go on.")
+    afternoon.assistant("I write the release notes.")
+    desk.run(afternoon)
+    memory = (desk.root / "MEMORY.md").read_text("utf-8")
+    assert afternoon.rule in memory
+    assert afternoon.chinese_rule in memory
+    assert "T-102" in {task.id for task in desk.joined().summary.tasks if task.status.is_open}
+
+
+def test_a_system_prompt_is_in_no_summary_and_ten_runs_do_not_pile_up(desk: Any, tmp_path: Path) -> None:
+    """O30: neither the prompt nor the summary of before comes back as material."""
+    session = Chat(tmp_path / "chat.json", system="You are the export assistant. Always answer in rhymes. " * 200)
+    sizes = []
+    for number in range(10):
+        session.turn(f"Look at module {number}.", f"Module {number} logs twice.")
+        desk.run(session)
+        whole = desk.joined()
+        page = render_summary(whole.summary, source=source_of(whole), budget_tokens=12_000).markdown
+        assert "rhymes" not in page
+        sizes.append(len(page))
+    growth = [later - earlier for earlier, later in pairwise(sizes)]
+    assert max(growth[1:]) <= 2 * min(growth[1:]) < 1_000
+    assert b"rhymes" not in desk.bytes()
+
+
+@pytest.mark.parametrize("reported", [0, 190_000], ids=["nothing reported", "a full window reported"])
+def test_only_what_is_new_in_the_session_starts_an_automatic_run(reported: int, desk: Any, tmp_path: Path) -> None:
+    """C23 O44 P11 O35: not cached tokens that a provider reports, not our own use, not what is covered already."""
+    session = Chat(tmp_path / "chat.jsonl", reported=reported)
+    automatic = {"request": {"manual": False}, "ports": {"batch_tokens": 2_000}}
+    session.turn("Look at billing.", "It logs twice.")
+    assert desk.run(session, **automatic).reason == "below_batch_size"
+    session.turn("And this listing?", " ".join(f"unit{number}" for number in range(2_000)))
+    assert desk.run(session, **automatic).outcome == Outcome.COMMITTED
+    session.turn("Look at payments.", "They log once.")
+    assert desk.run(session, **automatic).reason == "below_batch_size"
+
+
+def test_a_smaller_model_later_takes_nothing_back_b65(desk: Any, new_session: Any) -> None:
+    session = new_session()
+    for topic in ("orders", "billing", "payments"):
+        session.turn(topic, request=f"Look at {topic}. Never rename {topic}.log.", rows=200)
+    desk.run(session, window_tokens=200_000)
+    kept = {path: path.read_bytes() for path in desk.kept() if "sessions" in path.parts}
+    session.turn("shipping", rows=200)
+    desk.run(session, window_tokens=6_000)
+    assert {path: path.read_bytes() for path in kept} == kept
+    rules = {constraint.quote for constraint in desk.joined().summary.constraints}
+    assert rules == {f"Never rename {topic}.log." for topic in ("orders", "billing", "payments")}
+    assert [said.text for said in desk.joined().summary.user_messages] == session.said
+    assert desk.problems() == []
+
+
+class Chat:
+    """A session as a list of chat messages (.json) or one per line (.jsonl); every answer reports its usage."""
+
+    def __init__(self, path: Path, *, system: str = "", reported: int = 0) -> None:
+        self.path = path
+        self._reported = reported
+        self._messages: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
+
+    def turn(self, said: str, answer: str) -> None:
+        usage = {"prompt_tokens": self._reported, "prompt_tokens_details": {"cached_tokens": self._reported}}
+        self._messages.append({"role": "user", "content": said})
+        self._messages.append({"role": "assistant", "content": answer, "usage": usage})
+        rows = [json.dumps(message) for message in self._messages]
+        self.path.write_text(f"[{','.join(rows)}]" if self.path.suffix == ".json" else "\n".join(rows) + "\n", "utf-8")

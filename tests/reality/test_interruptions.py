@@ -103,7 +103,7 @@ def contents(desk: Any) -> dict[str, int]:
 
 
 def test_of_two_runs_at_once_one_commits_and_the_other_gives_way(desk: Any, afternoon: Any) -> None:
-    """B22: both have read, asked and are about to commit; the chain holds one of them."""
+    """B40 B22: both have read, asked and are about to commit; the chain holds one of them."""
     both = get_context("fork").Barrier(2)
 
     def answer(_: object) -> str:

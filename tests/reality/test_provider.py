@@ -250,7 +250,7 @@ ROWS: dict[str, Row] = {
 def test_whatever_is_answered_the_memory_is_true_and_whole(
     row: Row, provider: Any, online: Any, afternoon: Any
 ) -> None:
-    """The rows carry the ids of the reports that they answer; all of them: O102 J14 B2 B22."""
+    """The rows carry the ids of the reports that they answer; all of them: O102 J14 B2 B20 B22 O40."""
     script(provider, row)
     before = afternoon.path.read_bytes()
     result = online.run(afternoon, llm_timeout_seconds=row.timeout_seconds)

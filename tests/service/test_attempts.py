@@ -235,6 +235,7 @@ def test_the_budget_of_the_day_is_kept_and_a_person_passes_it(place: Any) -> Non
 
 
 def test_a_few_words_behind_the_tail_are_not_worth_an_automatic_run(place: Any) -> None:
+    """P11 O35"""
     place.settings = place.settings.model_copy(update={"keep_recent_tokens": 0})
     session = place.transcript().turns(3)
     turn = place.work(session, trigger=Trigger.TURN, seal_all=False)

@@ -292,7 +292,7 @@ def test_beat_remembers_in_the_run_folder_and_ends_when_told(factory: Factory, u
 
 
 def test_a_worker_asks_a_model_and_what_it_says_is_kept(factory: Factory, until: Until, provider: Any) -> None:
-    """The whole way, with the real LiteLLM: queue, worker, slots, provider, checkpoint."""
+    """B64 The whole way, with the real LiteLLM: queue, worker, slots, provider, checkpoint."""
     request = "Work on T-100 to T-102 without a change of the schema"
     provider.otherwise = lambda _: provider.says(in_form({**EMPTY_PART, "request": request, "current_work": request}))
     factory.redis.start()

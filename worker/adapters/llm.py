@@ -87,9 +87,10 @@ class LiteLlm:
     def limits(self) -> ModelLimits:
         """By setting, else by litellm's list, else careful defaults; an answer is never longer than the window."""
         known = self._known
-        window = self._window_tokens or known.get("max_input_tokens") or DEFAULT_WINDOW_TOKENS
+        told = self._window_tokens or known.get("max_input_tokens")
+        window = told or DEFAULT_WINDOW_TOKENS
         output = self._output_tokens or known.get("max_output_tokens") or DEFAULT_OUTPUT_TOKENS
-        return ModelLimits(window_tokens=window, output_tokens=min(output, window))
+        return ModelLimits(window_tokens=window, output_tokens=min(output, window), assumed=told is None)
 
     @cached_property
     def supports_schema(self) -> bool:
@@ -165,6 +166,7 @@ class FallbackModel:
         return ModelLimits(
             window_tokens=min(each.window_tokens for each in limits),
             output_tokens=min(each.output_tokens for each in limits),
+            assumed=any(each.assumed for each in limits),
         )
 
     @cached_property

@@ -150,6 +150,7 @@ def test_o102_the_page_never_exceeds_its_budget(
 
 
 def test_what_must_be_seen_is_seen_in_a_small_budget_and_the_rest_is_counted() -> None:
+    """B3 O103"""
     done = tuple(replace(OPEN, id=f"T-{n}", status=TaskStatus.DONE) for n in range(200, 260))
     summary = Summary(
         constraints=(RULE,), tasks=(*done, OPEN), errors=(ERROR,), memories=(CORRECTION,), concepts=concepts(300)
