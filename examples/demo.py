@@ -9,7 +9,9 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 from orders_session import write_session
 
@@ -18,6 +20,7 @@ PLACE = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "demo"
 SESSION = PLACE / "orders-session.jsonl"
 WORKSPACE = PLACE / "workspace"
 SHOW_TOKENS = 2400
+SECRET = re.compile(r"⟨secret:[^⟩]+⟩")
 MARKER = re.compile(r" ?<!-- afterturn:.*?-->")
 
 
@@ -26,27 +29,53 @@ def main() -> None:
     PLACE.mkdir(parents=True)
     write_session(SESSION)
     result = json.loads(afterturn("run", str(SESSION), "--all", "--json"))
-    title("An afternoon with an agent, consolidated without a model and without a key")
-    print(
-        f"{named(SESSION)}: {result['messages']} messages, {SESSION.stat().st_size:,} bytes\n"
-        f"{result['tokens_before']:,} tokens → {result['tokens_after']:,} tokens; {result['artifacts']} large output "
-        "kept as an artifact; the secret is in no file that was written"
-    )
     title("What the agent is given instead of the transcript (afterturn show)")
-    print(afterturn("show", result["session"], "--budget", str(SHOW_TOKENS)))
+    print(afterturn("show", result["session"], "--budget", str(SHOW_TOKENS)).strip())
     for name in ("MEMORY.md", "HISTORY.md"):
         title(f"{named(WORKSPACE / name)}, without its marker comments")
-        print(MARKER.sub("", (WORKSPACE / name).read_text("utf-8")))
-    title("Where everything is")
-    for path in sorted(path for path in WORKSPACE.rglob("*") if path.is_file() and ".afterturn" not in path.parts):
-        print(f"{named(path)}  {path.stat().st_size:,} bytes")
+        print(MARKER.sub("", (WORKSPACE / name).read_text("utf-8")).strip())
+    title("In one screen")
+    print(digest(json.loads(afterturn("show", result["session"], "--json"))))
     print(
-        "\nThe same with a model:\n"
+        f"\nAll of it, and nothing else, lies in {named(WORKSPACE)}.\nThe same with a model:\n"
         f"  AFTERTURN_MODEL=openai/gpt-5-mini OPENAI_API_KEY=… .venv/bin/afterturn run {named(SESSION)} "
         f"--all --workspace {named(PLACE / 'with-model')}\n"
-        "and on a session of yours:\n"
+        "On a session of yours:\n"
         "  .venv/bin/afterturn run ~/.claude/projects/<project>/<session>.jsonl"
     )
+
+
+def digest(checkpoint: dict[str, Any]) -> str:
+    """What came through, a line or two for each kind."""
+    summary = checkpoint["summary"]
+    running = {entry["id"]: entry["text"] for entry in checkpoint["ledger"]["background"]}
+    log = summary["artifacts"][0]
+    kinds = {
+        "rules in force": [said(rule, "rule") for rule in summary["constraints"]],
+        "tasks": [f"{task['id']} {task['status'].replace('_', ' ')}: {task['text']}" for task in summary["tasks"]],
+        "still running": [f"{text} ({handle})" for handle, text in running.items()],
+        "decisions": [said(one, "text") for one in summary["problem_solving"] if one["kind"] == "decision"],
+        "corrections": [said(memory, "text") for memory in summary["memories"] if memory["kind"] == "correction"],
+        "went wrong": [said(error, "error") for error in summary["errors"]],
+        "100 KB log": [f"{log['lines']:,} lines became one and a handle: {log['handle'][:16]}"],
+        "tokens": [f"{checkpoint['tokens_before']:,} became {checkpoint['tokens_after']:,}"],
+        "the secret": [found[0] for message in summary["user_messages"] if (found := SECRET.search(message["text"]))],
+    }
+    lines = [
+        f"An afternoon with an agent: {checkpoint['covered']} messages, {SESSION.stat().st_size:,} bytes. Consolidated",
+        "without a model and without a key. What came through, and where it was said:\n",
+    ]
+    for kind, told in kinds.items():
+        lines += [f"  {name:<15} {cut(text)}" for name, text in zip_longest([kind], told, fillvalue="")]
+    return "\n".join(lines)
+
+
+def said(item: dict[str, Any], field: str) -> str:
+    return f"{cut(item[field], 84)} ({', '.join(item['evidence'])})"
+
+
+def cut(text: str, chars: int = 104) -> str:
+    return text if len(text) <= chars else f"{text[: chars - 1].rstrip()}…"
 
 
 def afterturn(*arguments: str) -> str:

@@ -49,6 +49,25 @@ def test_the_newcomer_is_told_where_things_are_and_how_to_go_on(shown: str) -> N
     assert "HISTORY.md" in shown
 
 
+def test_it_ends_with_one_screen_that_says_what_it_is_good_for(shown: str) -> None:
+    screen = shown.split("── In one screen ")[1]
+    assert screen.count("\n") <= 36
+    for told in (
+        "Never touch the database schema",
+        "所有面向客户的错误信息必须用中文",
+        "T-101 done",
+        "T-103 in progress",
+        "(bash_7)",
+        "keep the bucket in process",
+        "port 5433, not 5432",
+        "was refused by the person",
+        "1,150 lines became one and a handle",
+        "⟨secret:stripe-key:",
+        "AFTERTURN_MODEL=",
+    ):
+        assert told in screen
+
+
 def test_the_secret_is_in_no_file_but_the_transcript(tmp_path: Path) -> None:
     subprocess.run([sys.executable, str(ROOT / "examples" / "demo.py"), str(tmp_path)], check=True, capture_output=True)
     holding = [path for path in tmp_path.rglob("*") if path.is_file() and SECRET in path.read_bytes()]
