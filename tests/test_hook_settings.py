@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from worker.errors import StoreError
 from worker.hook_settings import COMMAND, HOOKED_EVENTS, merge_into_settings, settings_path, settings_snippet
-from worker.hooks import CLAUDE_CODE_EVENTS
+from worker.hooks import CLAUDE_CODE_EVENTS, SESSION_START
 
 NOW = datetime(2026, 11, 30, 10, 0, tzinfo=UTC)
 
@@ -46,7 +46,7 @@ def commands(file: Path, event: str) -> list[str]:
 
 
 def test_every_event_that_is_installed_is_understood() -> None:
-    assert set(HOOKED_EVENTS) <= set(CLAUDE_CODE_EVENTS)
+    assert set(HOOKED_EVENTS) <= {*CLAUDE_CODE_EVENTS, SESSION_START}
 
 
 def test_the_snippet_is_what_an_empty_file_becomes(file: Path) -> None:
@@ -82,6 +82,28 @@ def test_a_second_time_changes_nothing(file: Path) -> None:
     merged = merge_into_settings(file, NOW)
     assert not merged.changed
     assert (file.read_bytes(), sorted(file.parent.iterdir())) == (before, names)
+
+
+def test_an_event_that_an_older_version_did_not_know_is_added_and_nothing_else_touched(file: Path) -> None:
+    write(file, PERSONAL)
+    merge_into_settings(file, NOW)
+    whole = json.loads(file.read_text("utf-8"))
+    older = {**whole, "hooks": {name: groups for name, groups in whole["hooks"].items() if name != SESSION_START}}
+    write(file, json.dumps(older, indent=4, ensure_ascii=False))
+    before = file.read_text("utf-8")
+    assert merge_into_settings(file, NOW).changed
+    after = file.read_text("utf-8")
+    assert commands(file, SESSION_START) == [COMMAND]
+    assert {**json.loads(after)["hooks"], SESSION_START: None} == {**older["hooks"], SESSION_START: None}
+    start = after.index(f',\n        "{SESSION_START}"')
+    assert after[:start] == before[:start]
+    assert after.endswith(before[start:])
+    assert not merge_into_settings(file, NOW).changed
+
+
+def test_the_start_of_a_session_is_hooked_whatever_started_it() -> None:
+    (group,) = json.loads(settings_snippet())["hooks"][SESSION_START]
+    assert "matcher" not in group
 
 
 def test_the_old_file_is_kept_beside_the_new_one(file: Path) -> None:

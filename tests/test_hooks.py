@@ -192,6 +192,14 @@ def test_what_is_no_file_is_not_taken_for_a_transcript(machine: Machine) -> None
     assert only(machine).transcript == str(real)
 
 
+def test_a_pipe_in_the_transcripts_place_is_not_waited_for(machine: Machine) -> None:
+    """Its folder is not that of the directory, so the first rows would have to tell the project."""
+    pipe = machine.home / ".claude" / "projects" / "-elsewhere" / f"{SESSION}.jsonl"
+    pipe.parent.mkdir(parents=True)
+    os.mkfifo(pipe)
+    assert machine.stop(transcript_path=str(pipe)).handled is Handled.SPOOLED
+
+
 def test_an_ended_session_is_sealed_to_its_end(machine: Machine) -> None:
     machine.stop(hook_event_name="SessionEnd", transcript_path=str(machine.transcript()), reason="prompt_input_exit")
     assert (only(machine).trigger, only(machine).seal_all) == (Trigger.SESSION_END, True)
@@ -207,9 +215,15 @@ def test_before_a_compaction_the_job_goes_first_with_what_the_person_typed(machi
     )
     request = only(machine)
     assert (request.trigger, request.priority) == (Trigger.COMPACTION, Priority.INTERACTIVE)
+    assert request.seal_all
     assert request.instructions.startswith("keep the schema rule")
     assert secret not in request.instructions
     assert len(request.instructions) <= 800
+
+
+def test_a_compaction_that_comes_by_itself_may_come_in_the_middle_of_a_turn_o15(machine: Machine) -> None:
+    machine.stop(hook_event_name="PreCompact", transcript_path=str(machine.transcript()), trigger="auto")
+    assert not only(machine).seal_all
 
 
 def test_after_a_compaction_the_agents_own_summary_is_kept_as_evidence(machine: Machine) -> None:
@@ -287,7 +301,7 @@ def test_running_background_tasks_are_passed_on_by_their_ids(machine: Machine) -
     assert only(machine).background == ("b1", "unnamed")
 
 
-@pytest.mark.parametrize("event", ["SessionStart", "Notification", "", None, 7, "x" * 10_000, "Stop\nStop"])
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "Notification", "", None, 7, "x" * 10_000, "Stop\nStop"])
 def test_an_event_that_is_not_ours_is_ignored_and_logged(machine: Machine, event: object) -> None:
     outcome = machine.stop(hook_event_name=event, transcript_path=str(machine.transcript()))
     assert (outcome.handled, outcome.reason) == (Handled.IGNORED, "unknown_event")
@@ -324,10 +338,12 @@ json_values = st.recursive(
 known_fields = st.sampled_from(
     [
         *("session_id", "transcript_path", "cwd", "agent_id", "background_tasks", "custom_instructions"),
-        *("compact_summary", "last_assistant_message", "thread-id", "thread_id", "last-assistant-message"),
+        *("source", "compact_summary", "last_assistant_message", "thread-id", "thread_id", "last-assistant-message"),
     ]
 )
-events = st.sampled_from(["Stop", "SessionEnd", "PreCompact", "PostCompact", "SubagentStop", "agent-turn-complete"])
+events = st.sampled_from(
+    ["Stop", "SessionEnd", "PreCompact", "PostCompact", "SubagentStop", "SessionStart", "agent-turn-complete"]
+)
 
 
 @given(st.dictionaries(known_fields, json_values), events, st.booleans())

@@ -16,7 +16,7 @@ from typing import Any
 from worker.adapters.files import read_if_there, storage_errors, write_atomically
 from worker.errors import StoreError
 
-HOOKED_EVENTS: Sequence[str] = ("Stop", "SubagentStop", "SessionEnd", "PreCompact", "PostCompact")
+HOOKED_EVENTS: Sequence[str] = ("Stop", "SubagentStop", "SessionEnd", "PreCompact", "PostCompact", "SessionStart")
 COMMAND = "afterturn hook claude-code"
 HOOK_TIMEOUT_SECONDS = 10
 

@@ -2,13 +2,16 @@
 
     Claude Code   Stop, SubagentStop, StopFailure    the turn may have grown: turn
                   SessionEnd                         nothing more will come: seal everything
-                  PreCompact                         before the agent forgets: interactive
+                  PreCompact                         before the agent forgets: interactive; seals everything when a
+                                                     person asked for it, for then no turn is open
                   PostCompact                        its own summary is kept as evidence
+                  SessionStart                       asks for nothing; is told what is remembered
     Codex         agent-turn-complete                turn
 
 Nothing here reads a transcript, waits for a worker, writes to the agent's terminal or fails: a hook that fails stops
-the agent. What went wrong is a line in `hooks.log` of the run folder. A sub-agent's end is a step of its parent's
-session, whose transcript has the result: it asks for the parent's session and says nothing of its last message.
+the agent. Only a session's start is answered, with what `worker.briefing` has for it. What went wrong is a line in
+`hooks.log` of the run folder. A sub-agent's end is a step of its parent's session, whose transcript has the result: it
+asks for the parent's session and says nothing of its last message.
 """
 
 import hashlib
@@ -27,6 +30,7 @@ from secrets import token_hex
 from typing import Any
 
 from worker.adapters.agent_folders import (
+    claude_ancestors,
     claude_project,
     claude_transcript,
     codex_rollout,
@@ -53,6 +57,7 @@ _Fields = Mapping[str, Any]
 
 
 class Handled(StrEnum):
+    ANSWERED = "answered"
     ENQUEUED = "enqueued"
     SPOOLED = "spooled"
     IGNORED = "ignored"
@@ -61,7 +66,10 @@ class Handled(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookOutcome:
-    """What became of one call. reason: why it was ignored, failed or spooled. answer: what goes to stdout."""
+    """What became of one call. reason: why it was ignored, failed or spooled. answer: what goes to stdout.
+
+    A session's start that FAILED may have an answer: what could be read.
+    """
 
     handled: Handled
     event: str = ""
@@ -102,6 +110,12 @@ CLAUDE_CODE_EVENTS: Mapping[str, _Wish] = {
 }
 
 
+SESSION_START = "SessionStart"
+GOES_ON = ("resume", "compact", "fork")
+BEGINS_ANEW = "clear"
+"""Whoever clears a conversation wants to be rid of it, whatever id it goes on under."""
+
+
 def handle_claude_code(stdin_text: str, environ: Mapping[str, str], now: datetime) -> HookOutcome:
     """What became of a call of `afterturn hook claude-code` with that on its stdin; raises for no input."""
     fields = _object_in(stdin_text)
@@ -130,9 +144,17 @@ def main(arguments: Sequence[str]) -> int:
     except Exception as exc:  # noqa: BLE001 - the boundary to the agent: a bug of ours must not stop it
         outcome = HookOutcome(handled=Handled.FAILED, reason=f"bug:{type(exc).__name__}")
         _log("", outcome, environ, now)
-    if outcome.answer:
-        sys.stdout.write(outcome.answer)
+    _answer(outcome.answer)
     return 0
+
+
+def _answer(text: str) -> None:
+    """An agent that has closed its end is not troubled either, nor by what Python flushes at its own end."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def read_stdin(descriptor: int, *, wait_seconds: float = STDIN_WAIT_SECONDS) -> str:
@@ -175,12 +197,65 @@ def _handle(agent: str, event: str, fields: _Fields, environ: Mapping[str, str],
 def _outcome(agent: str, event: str, fields: _Fields, environ: Mapping[str, str], now: datetime) -> HookOutcome:
     ground = Ground.from_env(environ)
     try:
+        if agent == "claude-code" and event == SESSION_START:
+            return _told(fields, environ, now)
         request = _REQUESTS[agent](event, fields, environ, now) if fields else "no_json_object"
         if isinstance(request, str):
             return HookOutcome(handled=Handled.IGNORED, event=event, reason=request)
         return _submitted(event, request, ground.run, environ)
     except AfterturnError as exc:
         return HookOutcome(handled=Handled.FAILED, event=event, reason=f"{exc.reason}: {exc}")
+
+
+def _told(fields: _Fields, environ: Mapping[str, str], now: datetime) -> HookOutcome:
+    """The answer to a session's start; none for a sub-agent, whose work its parent has ordered."""
+    session = "subagent" if fields.get("agent_id") else _claude_code_session(fields, environ)
+    if isinstance(session, str):
+        return HookOutcome(handled=Handled.IGNORED, event=SESSION_START, reason=session)
+    from worker.briefing import Start, briefing
+
+    place = Ground.from_env(environ).place_of_transcript(session.transcript, session.directory)
+    start = Start(
+        key=session.key,
+        goes_on_from=_goes_on_from(session, fields),
+        begins=fields.get("source") not in GOES_ON,
+        directory=session.directory,
+    )
+    found = briefing(place.root, start, now, _briefing_tokens(environ))
+    return HookOutcome(
+        handled=Handled.FAILED if found.problems else Handled.ANSWERED,
+        event=SESSION_START,
+        reason="; ".join(found.problems) or None,
+        session=session.key,
+        answer=_session_start_answer(found.text) if found.text else "",
+    )
+
+
+def _goes_on_from(session: _Session, fields: _Fields) -> list[str]:
+    """Its own key first: a session that is known goes on, and one that is resumed or forked can get a new id."""
+    source = fields.get("source")
+    if source == BEGINS_ANEW:
+        return []
+    named = [session.id]
+    if source in GOES_ON:
+        given = path_or_none(fields.get("transcript_path"))
+        named += claude_ancestors(session.transcript, session.id)
+        named += [given.stem] if given and session_id_or_none(given.stem) else []
+    return [session_key(session.agent, name) for name in dict.fromkeys(named)]
+
+
+def _session_start_answer(text: str) -> str:
+    """ASCII, whatever encoding stdout has here."""
+    told = {"hookEventName": SESSION_START, "additionalContext": text}
+    return json.dumps({"hookSpecificOutput": told}) + "\n"
+
+
+def _briefing_tokens(environ: Mapping[str, str]) -> int:
+    """As the setting says; `afterturn doctor` tells of a value that is none, an agent's start is no place for it."""
+    from worker.core.briefing import DEFAULT_BUDGET_TOKENS
+
+    value = environ.get("AFTERTURN_BRIEFING_TOKENS", "").strip()
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else DEFAULT_BUDGET_TOKENS
 
 
 def _submitted(event: str, request: JobRequest, run: Path, environ: Mapping[str, str]) -> HookOutcome:
@@ -211,11 +286,15 @@ def _claude_code_request(event: str, fields: _Fields, environ: Mapping[str, str]
         request,
         trigger=wish.trigger,
         priority=wish.priority,
-        seal_all=wish.seal_all and not is_subagent,
+        seal_all=(wish.seal_all or _is_asked_for(event, fields)) and not is_subagent,
         instructions=_instructions(fields.get("custom_instructions")),
         last_message_sha256=None if is_subagent else said_sha256(fields.get("last_assistant_message")),
         background=_running_tasks(fields.get("background_tasks")),
     )
+
+
+def _is_asked_for(event: str, fields: _Fields) -> bool:
+    return event == "PreCompact" and fields.get("trigger") == "manual"
 
 
 def _codex_request(event: str, fields: _Fields, environ: Mapping[str, str], now: datetime) -> JobRequest | str:

@@ -53,7 +53,8 @@ class Workbench:
         request = self.job.request
         self.watch.report("reading")
         self.is_complete = has_arrived(request, FileCheckpoints(self.place.root), self.session, self.watch.check)
-        content, wish, tools = content_of(request), self._wish(), self._tools(hold_back=not request.seal_all)
+        content, wish = content_of(request), self._wish()
+        tools = self._tools(hold_back=not request.seal_all, keep_recent_tokens=_kept_at(request))
         if request.trigger is Trigger.TURN and not request.seal_all:
             tools = replace(tools, batch_tokens=self.service.settings.batch_tokens)
 
@@ -109,13 +110,14 @@ class Workbench:
         with day_budget(self.service, self.job, self.meter, likely_tokens) as refusal:
             return refusal or work()
 
-    def _tools(self, *, hold_back: bool = True) -> Tools:
+    def _tools(self, *, hold_back: bool = True, keep_recent_tokens: int | None = None) -> Tools:
         manual, providers = self.job.is_manual, self.service.providers
         tools = self.service.make_tools(
             self.place,
             self.service.settings,
             progress=self.watch,
             hold_back=hold_back,
+            keep_recent_tokens=keep_recent_tokens,
             manual=manual,
             around_model=lambda model: providers.shared(model, self.meter, is_manual=manual),
         )
@@ -141,8 +143,13 @@ def content_of(request: JobRequest) -> str:
     """Changes with whatever makes another run over the transcript worth it."""
     with suppress(OSError):
         found = Path(request.transcript).stat()
-        return f"{found.st_size}:{found.st_mtime_ns}:{request.seal_all}"
+        return f"{found.st_size}:{found.st_mtime_ns}:{request.seal_all}:{_kept_at(request)}"
     return ""
+
+
+def _kept_at(request: JobRequest) -> int | None:
+    """The tail is held back because the agent has it verbatim. One that compacts has the open turn at most."""
+    return 0 if request.trigger is Trigger.COMPACTION else None
 
 
 def ending_of(result: Result) -> Ending:

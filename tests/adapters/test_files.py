@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import resource
 import stat
+import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
@@ -15,11 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from worker.adapters.files import (
+    PIECE_BYTES,
     append_durably,
     locked,
     own_file,
     permissions,
+    read_bounded,
     read_if_there,
+    read_in_pieces,
     remove,
     storage_error,
     sweep_temporary,
@@ -57,6 +61,47 @@ def test_an_exclusive_write_leaves_what_is_there_alone(tmp_path: Path) -> None:
     assert not write_atomically(tmp_path / "f", b"second", exclusive=True)
     assert (tmp_path / "f").read_bytes() == b"first"
     assert names(tmp_path) == ["f"]
+
+
+@pytest.mark.parametrize(
+    ("size", "first", "last"), [(0, b"", b""), (4, b"0123", b"6789"), (99, b"0123456789", b"0123456789")]
+)
+def test_a_bounded_read_gives_the_beginning_or_the_end(tmp_path: Path, size: int, first: bytes, last: bytes) -> None:
+    (tmp_path / "f").write_bytes(b"0123456789")
+    assert read_bounded(tmp_path / "f", size) == first
+    assert read_bounded(tmp_path / "f", size, from_end=True) == last
+    assert read_bounded(tmp_path / "nothing", size) is None
+
+
+def test_a_bounded_read_waits_for_nobody(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(StoreError, match="no file"):
+        read_bounded(tmp_path / "pipe", 10)
+    for path in (Path("/dev/zero"), tmp_path):
+        with pytest.raises(StoreError):
+            read_bounded(path, 10)
+
+
+@given(lines=st.lists(st.binary(max_size=PIECE_BYTES), max_size=8))
+def test_pieces_are_whole_lines_and_give_the_file_back(lines: list[bytes]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "f")
+        path.write_bytes(b"\n".join(lines))
+        pieces = list(read_in_pieces(path))
+    assert b"".join(pieces) == b"\n".join(lines)
+    assert all(piece.endswith(b"\n") for piece in pieces[:-1])
+
+
+def test_a_file_that_is_not_there_has_no_pieces(tmp_path: Path) -> None:
+    assert list(read_in_pieces(tmp_path / "nothing")) == []
+    with pytest.raises(StoreError, match="directory"):
+        list(read_in_pieces(tmp_path))
+
+
+def test_a_link_in_a_circle_is_an_error_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "MEMORY.md").symlink_to(tmp_path / "MEMORY.md")
+    with pytest.raises(StoreError, match="symbolic links"):
+        read_if_there(own_file(tmp_path, "MEMORY.md"))
 
 
 @pytest.mark.parametrize("exclusive", [True, False])

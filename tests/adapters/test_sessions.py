@@ -2,6 +2,7 @@
 
 import hashlib
 import multiprocessing
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -43,6 +44,21 @@ def test_the_chain_comes_oldest_first_whatever_the_number_of_digits(tmp_path: Pa
     made = commit_chain(tmp_path, 3)
     assert FileCheckpoints(tmp_path).chain(KEY) == made
     assert [each.parent for each in made] == [None, made[0].id, made[1].id]
+
+
+def test_the_sessions_whose_chains_changed_last_are_named_newest_first(
+    tmp_path: Path, commit_chain: CommitChain
+) -> None:
+    for age, key in enumerate(("codex--a", "codex--b", "codex--c")):
+        commit_chain(tmp_path, 1, key)
+        os.utime(tmp_path / "sessions" / key / "checkpoints", (1_000 - age, 1_000 - age))
+    (tmp_path / "sessions" / "codex--empty").mkdir()
+    (tmp_path / "sessions" / "not a key").mkdir()
+    (tmp_path / "sessions" / "codex--file").write_text("x")
+    store = FileCheckpoints(tmp_path)
+    assert store.recent(9) == ["codex--a", "codex--b", "codex--c"]
+    assert store.recent(2) == ["codex--a", "codex--b"]
+    assert FileCheckpoints(tmp_path / "nowhere").recent(9) == []
 
 
 def test_a_taken_number_is_superseded_and_stays_as_it_was(tmp_path: Path, make_checkpoint: CheckpointMaker) -> None:

@@ -12,11 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from worker.adapters.files import read_bounded
+from worker.errors import AfterturnError
+
 MAX_PATH_CHARS = 4_096
 MAX_FOLDER_NAME_CHARS = 200
 """Claude Code cuts longer folder names and puts a hash behind them."""
 
-HEAD_BYTES = 64 * 1024
+LOOKED_AT_BYTES = 64 * 1024
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 _NOT_IN_FOLDER_NAMES = re.compile(r"[^A-Za-z0-9]")
@@ -68,6 +71,21 @@ def claude_project(transcript: Path, session_id: str, cwd: Path | None, environ:
     return _directory_in_head(transcript, session_id) or (str(started or cwd) if started or cwd else None)
 
 
+def claude_ancestors(transcript: Path, session_id: str) -> list[str]:
+    """The sessions that a transcript goes on from, newest first: a fork copies their rows and names them.
+
+    Only rows at the beginning and at the end of the file are looked at.
+    """
+    rows = [*reversed(_rows_of(transcript, from_end=True)), *reversed(_rows_of(transcript))]
+    named = [value for row in rows for value in (row.get("sessionId"), _forked_from(row))]
+    return [name for name in dict.fromkeys(map(session_id_or_none, named)) if name and name != session_id]
+
+
+def _forked_from(row: Mapping[str, object]) -> object:
+    origin = row.get("forkedFrom")
+    return origin.get("sessionId") if isinstance(origin, dict) else None
+
+
 def codex_rollout(session_id: str, environ: Mapping[str, str]) -> Path | None:
     """The rollout of a session, None when there is none: they lie in folders by day, also those that go on for long."""
     home = path_or_none(environ.get("CODEX_HOME")) or Path(environ.get("HOME") or Path.home()) / ".codex"
@@ -111,17 +129,17 @@ def _modified_ns(path: Path) -> int | None:
 
 def _directory_in_head(transcript: Path, session_id: str) -> str | None:
     """What the first rows of the session name, else the first of any: a resumed session begins with copied rows."""
-    rows = _head_rows(transcript)
+    rows = _rows_of(transcript)
     own = [row for row in rows if row.get("sessionId") == session_id]
     named = [path_or_none(row.get("cwd")) for row in [*own, *rows]]
     return next((str(directory) for directory in named if directory), None)
 
 
-def _head_rows(transcript: Path) -> list[Mapping[str, object]]:
+def _rows_of(transcript: Path, *, from_end: bool = False) -> list[Mapping[str, object]]:
+    """The whole rows among the first LOOKED_AT_BYTES of a file, or among its last."""
     try:
-        with transcript.open("rb") as stream:
-            lines = stream.read(HEAD_BYTES).split(b"\n")
-    except OSError:
+        lines = (read_bounded(transcript, LOOKED_AT_BYTES, from_end=from_end) or b"").split(b"\n")
+    except AfterturnError:
         return []
     rows: list[Mapping[str, object]] = []
     for line in lines:

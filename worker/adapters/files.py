@@ -19,6 +19,7 @@ from worker.errors import AfterturnError, SessionBusy, StorageUnavailable, Store
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 TEMPORARY_LIFE_SECONDS = 3600.0
+PIECE_BYTES = 1 << 13
 
 _TEMPORARY_NAME = re.compile(r"\.afterturn-[0-9]+-[0-9a-f]{16}\.tmp")
 
@@ -82,6 +83,34 @@ def read_if_there(path: Path) -> bytes | None:
             return None
 
 
+def read_bounded(path: Path, max_bytes: int, *, from_end: bool = False) -> bytes | None:
+    """The first `max_bytes` of a file, or its last ones; None when there is none.
+
+    It never waits: a pipe or a device is no file of ours. Raises: StoreError for such, StorageUnavailable.
+    """
+    with storage_errors(path):
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        with os.fdopen(descriptor, "rb") as stream:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
+                raise StoreError(f"{path}: no file; move what is in the way")
+            stream.seek(max(0, found.st_size - max_bytes) if from_end else 0)
+            return stream.read(max_bytes)
+
+
+def read_in_pieces(path: Path) -> Iterator[bytes]:
+    """The bytes of a file, some whole lines at a time, not much more than `PIECE_BYTES`; none when it is not there.
+
+    For files that grow as long as they are used: what a reader holds of them stays the same.
+    """
+    with storage_errors(path), suppress(FileNotFoundError), path.open("rb") as stream:
+        while piece := stream.read(PIECE_BYTES) + stream.readline():
+            yield piece
+
+
 def remove(path: Path) -> None:
     """Takes a file away; one that is not there is no error."""
     with storage_errors(path):
@@ -97,8 +126,8 @@ def own_file(workspace: Path, name: str) -> Path:
     with storage_errors(path):
         if not path.is_symlink():
             return path
-        target = path.resolve()
-        if not target.is_relative_to(workspace.resolve()):
+        target = Path(os.path.realpath(path))  # resolve() raises no OSError for links that lead in circles
+        if not target.is_relative_to(os.path.realpath(workspace)):
             raise StoreError(f"{path}: a link that leads out of the workspace; put a file in its place")
         return target
 

@@ -5,16 +5,18 @@ stored bytes at every read. So a changed digit is found, and a field that a late
 """
 
 import hashlib
+import os
 import re
+from contextlib import suppress
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
 
 from worker.adapters.files import read_if_there, remove, storage_errors, write_atomically
 from worker.core.checkpoint import SCHEMA, Checkpoint
@@ -22,9 +24,15 @@ from worker.core.session_key import is_session_key
 from worker.core.summary import Artifact
 from worker.errors import StoreError, UsageError
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
 _JSON = orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC
 _FILE_NAME = re.compile(r"([0-9]{6,})\.json")
 _HANDLE = re.compile(r"[0-9a-f]{64}")
+
+MAX_LISTED = 20_000
+"""Sessions that are looked at for the newest: somebody waits for the answer."""
 
 
 class FileCheckpoints:
@@ -40,6 +48,16 @@ class FileCheckpoints:
                 return []
             names = sorted(folder.name for folder in self._sessions.iterdir() if is_session_key(folder.name))
         return [name for name in names if self.newest_number(name)]
+
+    def recent(self, limit: int) -> list[str]:
+        """The keys of the sessions whose chains changed last, newest first; only folders are looked at."""
+        found = []
+        with storage_errors(self._sessions), suppress(FileNotFoundError), os.scandir(self._sessions) as entries:
+            for entry in islice(entries, MAX_LISTED):
+                if is_session_key(entry.name):
+                    with suppress(FileNotFoundError, NotADirectoryError):
+                        found.append((Path(entry.path, "checkpoints").stat().st_mtime_ns, entry.name))
+        return [name for _, name in sorted(found, reverse=True)[:limit]]
 
     def path(self, session_key: str, number: int) -> Path:
         return self._folder(session_key) / f"{number:06d}.json"
@@ -148,6 +166,8 @@ class FileArtifacts:
         data = read_if_there(path)
         if data is None:
             return None
+        from pydantic import ValidationError
+
         try:
             return _artifact_type().validate_python(orjson.loads(data))
         except (ValidationError, orjson.JSONDecodeError) as exc:
@@ -195,18 +215,29 @@ def encode(checkpoint: Checkpoint) -> tuple[Checkpoint, bytes]:
 
 def decode(data: bytes, path: Path) -> Checkpoint:
     """The checkpoint that the bytes of a file hold. Raises: StoreError, naming `path` and what to do."""
-    fields = _fields(data, path)
-    schema = fields.get("schema")
-    if isinstance(schema, int) and schema > SCHEMA:
-        raise StoreError(f"{path}: written by a newer Afterturn (schema {schema}); upgrade this one")
-    if fields.get("id") != _hash_of(fields):
-        raise StoreError(f"{path}: its content is not what was written; restore it from a backup or remove it")
+    from pydantic import ValidationError
+
+    fields = sealed_fields(data, path)
     try:
         return _checkpoint_type().validate_python(fields)
     except ValidationError as exc:
         first = exc.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(step) for step in first["loc"])
         raise StoreError(f"{path}: not a checkpoint ({where}: {first['msg']}); restore it from a backup") from exc
+
+
+def sealed_fields(data: bytes, path: Path) -> dict[str, Any]:
+    """The JSON object of a checkpoint's file, once its hash is the one that it claims; its shape is not looked at.
+
+    Raises: StoreError, naming `path` and what to do.
+    """
+    fields = _fields(data, path)
+    schema = fields.get("schema")
+    if isinstance(schema, int) and schema > SCHEMA:
+        raise StoreError(f"{path}: written by a newer Afterturn (schema {schema}); upgrade this one")
+    if fields.get("id") != _hash_of(fields):
+        raise StoreError(f"{path}: its content is not what was written; restore it from a backup or remove it")
+    return fields
 
 
 def _fields(data: bytes, path: Path) -> dict[str, Any]:
@@ -260,12 +291,16 @@ def _session_folder(sessions: Path, session_key: str) -> Path:
     return sessions / session_key
 
 
-# Building a validator takes 0.1 s: once per process, and only in one that reads checkpoints.
+# Building a validator takes 0.1 s, and loading pydantic as much: once per process, and only in one that needs them.
 @cache
-def _checkpoint_type() -> TypeAdapter[Checkpoint]:
+def _checkpoint_type() -> "TypeAdapter[Checkpoint]":
+    from pydantic import TypeAdapter
+
     return TypeAdapter(Checkpoint)
 
 
 @cache
-def _artifact_type() -> TypeAdapter[Artifact]:
+def _artifact_type() -> "TypeAdapter[Artifact]":
+    from pydantic import TypeAdapter
+
     return TypeAdapter(Artifact)

@@ -1,10 +1,11 @@
 """What code takes from a range without an LLM: the part of a consolidation that cannot be argued with.
 
-Only the types are here. `taking.take_ledger` fills them; what it finds where is in `constraints`, `tasks`,
+The types are here. `taking.take_ledger` fills them; what it finds where is in `constraints`, `tasks`,
 `filework`, `failures`, `references`, `background`, `identifiers` and `answering`.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from worker.core.summary import Artifact, Check, Constraint, FileItem, Reference, Task, UserMessage
 
@@ -43,6 +44,13 @@ class Background:
     text: str
     status: str
     evidence: tuple[str, ...]
+
+
+def still_running(processes: Sequence[Background]) -> list[Background]:
+    """Those whose last word is that they run, newest first, each with what it was called when it started."""
+    last = {one.id: one for one in processes}
+    named = {one.id: one.text for one in reversed(processes) if one.text}
+    return [replace(one, text=named.get(one.id, "")) for one in reversed(last.values()) if one.status == "running"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
