@@ -19,6 +19,7 @@ from worker.adapters.agent_summaries import AgentSummaries
 from worker.adapters.files import make_folder, read_if_there, storage_errors, write_atomically
 from worker.adapters.parts_cache import FileParts
 from worker.adapters.projections import FileProjections
+from worker.adapters.recall_index import RecallIndex
 from worker.adapters.sessions import FileCheckpoints
 from worker.core.history import tombstone
 from worker.core.session_key import is_session_key, session_label
@@ -99,6 +100,7 @@ def _finished(place: Place, going: Forgotten, clock: Clock, zone: tzinfo) -> For
     projections = FileProjections(place.root, clock, zone)
     projections.forget(key, line, ids=going.ids, put_away=lambda: _put_away(place, key))
     AgentSummaries(place.root).forget(key)
+    RecallIndex(place.root).remove()
     FileParts(place.root).clear()
     _delete(_trash(place, key))
     done = replace(going, ids=(), done=True)
