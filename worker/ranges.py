@@ -1,5 +1,6 @@
 """Reading and sealing: the ranges of a transcript, one after the other, each small enough to be held in memory."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile, takewhile
@@ -12,7 +13,7 @@ from worker.core.planning import Circumstances, GateDecision, Limits, gate
 from worker.core.sealing import Seal, seal
 from worker.core.secrets import redact_messages
 from worker.core.tidying import Tidied, tidy
-from worker.transcripts import Reading, Transcript, TranscriptInfo
+from worker.transcripts import Reading, ResumePoint, Transcript, TranscriptInfo
 
 CHARS_PER_TOKEN = 4
 """How many characters are read for each token of a range; fewer tokens than that only mean a smaller range."""
@@ -20,7 +21,10 @@ CHARS_PER_TOKEN = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedRange:
-    """The next range. start: index of its first message. messages: redacted, otherwise as they were read."""
+    """The next range. start: index of its first message. messages: redacted, otherwise as they were read.
+
+    point: from where a later reading goes on behind the range, None in a document.
+    """
 
     start: int
     messages: tuple[Message, ...]
@@ -30,6 +34,7 @@ class SealedRange:
     skipped: dict[str, int]
     restarted: str | None
     chain: int
+    point: ResumePoint | None = None
 
 
 class Window:
@@ -55,6 +60,7 @@ class Window:
         self._restarted = self.reading.restarted
         self._source = iter(self.reading) if only is None else messages_between(self.reading, *only)
         self._waiting: list[Message] = []
+        self._points: deque[ResumePoint | None] = deque()
         self._more_follows = True
         self.limits = limits
         self._manual = manual
@@ -105,6 +111,7 @@ class Window:
                 self._more_follows = False
                 break
             new.append(message)
+            self._points.append(self.reading.point)
             chars += _chars(message)
         # The last message that was here is looked at again: a secret can be split over two.
         beside = self._waiting[-1:]
@@ -134,6 +141,7 @@ class Window:
     def _take(self, found: Seal, tokens: Sequence[int]) -> SealedRange:
         messages = tuple(self._waiting[: found.end])
         del self._waiting[: found.end]
+        points = [self._points.popleft() for _ in messages]
         start, self.covered = messages[0].index, messages[-1].index + 1
         restarted, self._restarted = self._restarted, None
         return SealedRange(
@@ -145,6 +153,7 @@ class Window:
             skipped=self.reading.skipped,
             restarted=restarted,
             chain=self._chain,
+            point=points[-1],
         )
 
 

@@ -1,6 +1,7 @@
 """Recorded sessions read without loss. The folder is named by AFTERTURN_TEST_DATA."""
 
 import os
+import random
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +12,7 @@ from worker.core.messages import Message, Origin
 from worker.transcripts import cursor_behind, open_transcript
 from worker.transcripts.harness import without_continuation_orders
 from worker.transcripts.jsonl import read_rows
+from worker.transcripts.sources import FileRows
 
 DATA = Path(os.environ.get("AFTERTURN_TEST_DATA", "."))
 FOLDERS = ("claude-code", "pi", "gemini-cli", "openai-style")
@@ -80,12 +82,32 @@ def test_nothing_that_a_harness_wrote_is_human(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
 def test_going_on_from_any_place_gives_the_rest(path: Path) -> None:
+    """With what the reader knew there, word for word; without it, as far as the rows before tell."""
     transcript = open_transcript(path)
-    whole = list(transcript.read())
-    for cut in {1, len(whole) // 3, len(whole) - 1, len(whole)} - {0}:
-        reading = transcript.read(cursor_behind(whole[:cut], transcript.info))
-        assert [(m.index, m.digest) for m in reading] == [(m.index, m.digest) for m in whole[cut:]]
-        assert reading.restarted is None
+    reading = transcript.read()
+    whole, points = [], []
+    for message in reading:
+        whole.append(message)
+        points.append(reading.point)
+    middle = random.Random(path.name).choices(range(1, len(whole) + 1), k=8)
+    for cut in {1, len(whole) - 1, len(whole), *middle} - {0}:
+        known = transcript.read(cursor_behind(whole[:cut], transcript.info, points[cut - 1]))
+        assert list(known) == whole[cut:]
+        warmed = transcript.read(cursor_behind(whole[:cut], transcript.info))
+        assert [(m.index, m.digest) for m in warmed] == [(m.index, m.digest) for m in whole[cut:]]
+        assert (known.restarted, warmed.restarted) == (None, None)
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if path.suffix == ".jsonl"], ids=lambda path: path.name)
+def test_what_is_kept_to_go_on_is_small_and_enough(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    transcript = open_transcript(path)
+    reading = transcript.read()
+    places = [(message, reading.point) for message in reading]
+    monkeypatch.setattr(FileRows, "warm_start", lambda *_: pytest.fail("rows before the place were read"))
+    for message, point in random.Random(path.name).choices(places, k=5):
+        cursor = cursor_behind([message], transcript.info, point)
+        assert 0 < sum(map(len, cursor.state.values())) < 8_000
+        assert transcript.read(cursor).restarted is None
 
 
 @pytest.mark.parametrize("path", CLAUDE_PATHS, ids=lambda path: path.name)

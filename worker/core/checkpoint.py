@@ -45,7 +45,8 @@ class Cursor:
 
     index: of the next message. offset: bytes into the file, None for formats that are one document.
     anchors: digests of the last covered messages, newest last, at most 3. anchor_offset: where the row of the newest
-    begins. state: what the reader of the format needs to go on (plain JSON).
+    begins. state: what the reader of the format knew before that row, as JSON by kind: ids, names, digests, never words
+    of a message; empty when that was not kept.
     """
 
     format: str

@@ -5,6 +5,7 @@
 
 from worker.transcripts.formats import TranscriptInfo
 from worker.transcripts.reading import Reading, cursor_behind
+from worker.transcripts.resuming import ResumePoint
 from worker.transcripts.transcript import Transcript, open_transcript
 
-__all__ = ["Reading", "Transcript", "TranscriptInfo", "cursor_behind", "open_transcript"]
+__all__ = ["Reading", "ResumePoint", "Transcript", "TranscriptInfo", "cursor_behind", "open_transcript"]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from worker.core.messages import Attachment, Origin, Role, ToolCall, ToolResult
+from worker.transcripts.call_names import CallNames
 from worker.transcripts.drafts import Draft, compact_json, items, mapping, text_or_none
 from worker.transcripts.harness import Wording, without_trailing_reminders, wording_of
 
@@ -31,8 +32,8 @@ class Content:
     attachments: list[Attachment] = field(default_factory=list)
 
 
-def read_content(content: object, skipped: Counter[str], names: Mapping[str, str]) -> Content:
-    """The content of a row, whatever shape it has. names: the tools by call id, as far as they are known."""
+def read_content(content: object, skipped: Counter[str], names: CallNames) -> Content:
+    """The content of a row, whatever shape it has. names: what is known of the calls that it answers."""
     read = Content()
     if isinstance(content, str):
         read.texts.append(content)
@@ -41,7 +42,7 @@ def read_content(content: object, skipped: Counter[str], names: Mapping[str, str
     return read
 
 
-def _take_block(block: object, read: Content, skipped: Counter[str], names: Mapping[str, str]) -> None:
+def _take_block(block: object, read: Content, skipped: Counter[str], names: CallNames) -> None:
     if isinstance(block, str):
         read.texts.append(block)
         return
@@ -68,7 +69,7 @@ def _call(block: Mapping[str, Any]) -> ToolCall:
 
 
 def _result(
-    block: Mapping[str, Any], skipped: Counter[str], names: Mapping[str, str]
+    block: Mapping[str, Any], skipped: Counter[str], names: CallNames
 ) -> tuple[ToolResult, tuple[Attachment, ...]]:
     text, attachments = result_text(block.get("content"))
     text, removed = without_trailing_reminders(text)
@@ -78,7 +79,7 @@ def _result(
     code = _EXIT_CODE.match(text) if is_error else None
     result = ToolResult(
         call_id=call_id,
-        name=names.get(call_id),
+        name=names.answered(call_id),
         text=text,
         is_error=is_error,
         exit_code=int(code[1]) if code else None,

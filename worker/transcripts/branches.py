@@ -8,10 +8,17 @@ nothing but tokens.
 
 from array import array
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from worker.transcripts.formats import State
+
+Link = tuple[str, str | None, bool]
+"""A row's id, its parent's, and whether a person wrote it."""
 ROWS_KNOWN = 100_000
 """Parents further back are unknown: bounds memory, and nobody rewinds that far."""
+ROWS_KEPT = 32
+"""So many rows are known again where a later reading goes on: rows are repeated, and people go back, nearby."""
 REWINDS_MAX = 200
 NONE = -1
 
@@ -36,12 +43,14 @@ class Branches:
         self._indexes = array("q")
         self._humans_below = array("q")
         self._rewinds: list[_Rewind] = []
+        self._newest: deque[Link] = deque(maxlen=ROWS_KEPT)
 
     def __contains__(self, row_id: object) -> bool:
         return row_id in self._slots
 
     def add(self, row_id: str, parent_id: str | None, index: int | None, *, human: bool) -> None:
         """Takes a row. index: of its first message, None for rows that are none or lie before the reading."""
+        self._newest.append((row_id, parent_id, human))
         slot = len(self._parents)
         parent = self._slots.get(parent_id, NONE) if parent_id is not None else NONE
         self._remember(row_id, slot)
@@ -53,6 +62,15 @@ class Branches:
         if human and parent != NONE:
             self._note_rewind(slot, parent)
             self._mark_human_below(slot, parent)
+
+    def newest(self) -> tuple[Link, ...]:
+        """The last rows, oldest first."""
+        return tuple(self._newest)
+
+    def resume(self, links: Iterable[Link]) -> None:
+        """Takes rows that lie before the reading."""
+        for row_id, parent_id, human in links:
+            self.add(row_id, parent_id, None, human=human)
 
     def rewound(self) -> list[tuple[int, int]]:
         """The abandoned stretches as message indexes [start, end), ascending, overlapping ones joined."""
@@ -101,3 +119,13 @@ class Branches:
     def _forgive_what_goes_on(self, parent: int) -> None:
         """A branch that gets another row was not abandoned: two processes write to one session."""
         self._rewinds = [rewind for rewind in self._rewinds if not rewind.first_slot <= parent < rewind.end_slot]
+
+
+def links_in(state: State, key: str) -> list[Link]:
+    """The links under a key. Raises: KeyError, TypeError, ValueError when there are none."""
+    links: list[Link] = []
+    for row_id, parent_id, human in state[key]:
+        if not isinstance(row_id, str) or not isinstance(parent_id, str | None) or not isinstance(human, bool):
+            raise TypeError("not a row's id, its parent's and who wrote it")
+        links.append((row_id, parent_id, human))
+    return links

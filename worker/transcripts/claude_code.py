@@ -8,14 +8,19 @@ messages.
 """
 
 from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
-from worker.core.messages import Origin, Role
+from worker.core.messages import Origin, Role, digest_of
 from worker.transcripts.blocks import assistant_drafts, read_content, user_drafts
-from worker.transcripts.branches import Branches
+from worker.transcripts.branches import Branches, links_in
+from worker.transcripts.call_names import CallNames
 from worker.transcripts.drafts import Draft, items, mapping, stamp_of, text_or_none
-from worker.transcripts.formats import Fields, Format, Sample, TranscriptInfo, counted, first_text
+from worker.transcripts.formats import Fields, Format, Sample, State, TranscriptInfo, counted, first_text
 from worker.transcripts.harness import Wording, pointed_at, without_continuation_orders, wording_of
+from worker.transcripts.resuming import numbers_in, texts_in
 
 MESSAGES = ("user", "assistant")
 OTHER_ROWS = frozenset(
@@ -46,6 +51,17 @@ REJECTION_OPENING = "The user doesn't want to proceed with this tool use."
 REJECTION_WORDS = "the user said:\n"
 QUEUE_MAX = 1_000
 SUBAGENT_MARK = "/agent-"
+SUBAGENT_ROWS = 10
+"""A session's own file holds rows of several agents, or none; so many of either end tell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Queued:
+    """A prompt that waits for its turn. offset: of its row, which is read again rather than its words kept."""
+
+    text: str
+    stamp: str | float | None
+    offset: int
 
 
 class ClaudeCodeReader:
@@ -55,14 +71,28 @@ class ClaudeCodeReader:
         self.skipped: Counter[str] = Counter()
         self._is_subagent_file = is_subagent_file
         self._branches = Branches()
-        self._names: dict[str, str] = {}
-        self._queued: deque[tuple[str, str | float | None]] = deque(maxlen=QUEUE_MAX)
+        self._names = CallNames()
+        self._queued: deque[_Queued] = deque(maxlen=QUEUE_MAX)
         self._taken_from_queue: deque[str] = deque(maxlen=QUEUE_MAX)
 
     def rewound(self) -> list[tuple[int, int]]:
         return self._branches.rewound()
 
-    def take(self, row: Fields, index: int | None, /) -> list[Draft]:
+    def state(self) -> State:
+        return {
+            "rows": self._branches.newest(),
+            "queued": tuple(waiting.offset for waiting in self._queued) if self._queued else (),
+            "taken_from_queue": tuple(self._taken_from_queue),
+            **self._names.state(),
+        }
+
+    def resume(self, state: State, /) -> Sequence[int]:
+        self._branches.resume(links_in(state, "rows"))
+        self._names.resume(state)
+        self._taken_from_queue.extend(texts_in(state, "taken_from_queue"))
+        return numbers_in(state, "queued")
+
+    def take(self, row: Fields, index: int | None, offset: int, /) -> list[Draft]:
         row_id = text_or_none(row.get("uuid"))
         if row_id is not None and row_id in self._branches:
             self.skipped["duplicate_row"] += 1
@@ -71,19 +101,19 @@ class ClaudeCodeReader:
             # Its id stays free: the same row may follow whole.
             self.skipped["malformed_message"] += 1
             return []
-        drafts = self._drafts(row)
+        drafts = self._drafts(row, offset)
         if row_id is not None:
             human = any(draft.origin is Origin.HUMAN for draft in drafts)
             place = index if drafts else None
             self._branches.add(row_id, text_or_none(row.get("parentUuid")), place, human=human)
         return drafts
 
-    def _drafts(self, row: Fields) -> list[Draft]:
+    def _drafts(self, row: Fields, offset: int) -> list[Draft]:
         match row.get("type"):
             case "assistant" | "user" as kind:
                 return self._message(row, kind)
             case "queue-operation":
-                return self._queue(row)
+                return self._queue(row, offset)
             case "attachment":
                 return self._attachment(row)
             case kind:
@@ -100,7 +130,7 @@ class ClaudeCodeReader:
             sidechain=row.get("isSidechain") is True and not self._is_subagent_file,
         )
         if kind == "assistant":
-            self._names |= {call.id: call.name for call in read.calls}
+            self._names.learn(read.calls)
             return assistant_drafts(read, shared, _assistant_origin(row, message))
         said = _said(row, read.texts)
         drafts = user_drafts(read, shared, self.skipped, said)
@@ -108,7 +138,7 @@ class ClaudeCodeReader:
             return []
         return drafts + _spoken_in_results(row, drafts)
 
-    def _queue(self, row: Fields) -> list[Draft]:
+    def _queue(self, row: Fields, offset: int) -> list[Draft]:
         """A queued prompt goes one of three ways: sent as a row of its own, taken back, or taken in mid-turn.
 
         The last leaves no other trace in older versions, and then the person's words are taken from here.
@@ -116,15 +146,15 @@ class ClaudeCodeReader:
         text = row.get("content")
         operation = row.get("operation")
         if operation == "enqueue" and isinstance(text, str):
-            self._queued.append((text, stamp_of(row)))
+            self._queued.append(_Queued(text=text, stamp=stamp_of(row), offset=offset))
         elif operation == "popAll":
             self._queued.clear()
         elif operation in ("dequeue", "remove") and self._queued:
-            queued, stamp = self._queued.popleft()
-            wording = wording_of([queued])
+            queued = self._queued.popleft()
+            wording = wording_of([queued.text])
             if operation == "remove" and wording.origin is Origin.HUMAN:
-                self._taken_from_queue.append(wording.text)
-                return [Draft(origin=Origin.HUMAN, text=wording.text, stamp=stamp)]
+                self._taken_from_queue.append(digest_of(wording.text))
+                return [Draft(origin=Origin.HUMAN, text=wording.text, stamp=queued.stamp)]
         self.skipped["queue-operation"] += 1
         return []
 
@@ -143,9 +173,12 @@ class ClaudeCodeReader:
 
     def _repeats_queue(self, drafts: list[Draft]) -> bool:
         """True when this row says again what was taken from the queue already."""
-        if not self._taken_from_queue or len(drafts) != 1 or drafts[0].text not in self._taken_from_queue:
+        if not self._taken_from_queue or len(drafts) != 1:
             return False
-        self._taken_from_queue.remove(drafts[0].text)
+        digest = digest_of(drafts[0].text)
+        if digest not in self._taken_from_queue:
+            return False
+        self._taken_from_queue.remove(digest)
         self.skipped["queued_prompt_again"] += 1
         return True
 
@@ -210,23 +243,29 @@ def recognises(row: Fields) -> bool:
 
 def describe(sample: Sample) -> TranscriptInfo:
     """The session is that of the last row: resuming and forking copy rows of an older one to the front."""
-    newest_first = [*reversed(sample.tail), *reversed(sample.head)]
-    session_id = first_text(newest_first, "sessionId") or sample.stem
-    own_rows = [row for row in sample.head if row.get("sessionId") == session_id]
+    session_id = first_text(sample.newest_first(), "sessionId") or sample.stem
+    own_rows = (row for row in sample.head if row.get("sessionId") == session_id)
     agent_id = _subagent(sample)
     return TranscriptInfo(
         format="claude-code",
         agent="claude-code",
         session_id=f"{session_id}{SUBAGENT_MARK}{agent_id}" if agent_id else session_id,
-        cwd=first_text(own_rows, "cwd") or first_text([*sample.head, *newest_first], "cwd"),
+        cwd=first_text(own_rows, "cwd") or first_text(sample.head, "cwd") or first_text(sample.newest, "cwd"),
     )
 
 
 def _subagent(sample: Sample) -> str | None:
     """The agent whose own file this is: then every row is a side chain of that one agent."""
-    rows = [row for row in [*sample.head, *sample.tail] if row.get("type") in MESSAGES]
-    agents = {text_or_none(row.get("agentId")) if row.get("isSidechain") is True else None for row in rows}
-    return agents.pop() if len(agents) == 1 else None
+    agents = chain(_agents(sample.head), _agents(sample.newest))
+    first = next(agents, None)
+    return first if first is not None and all(agent == first for agent in agents) else None
+
+
+def _agents(rows: Iterable[Fields]) -> Iterator[str | None]:
+    """The agents of the first few messages; None for one of the session's own."""
+    messages = (row for row in rows if row.get("type") in MESSAGES)
+    for row in islice(messages, SUBAGENT_ROWS):
+        yield text_or_none(row.get("agentId")) if row.get("isSidechain") is True else None
 
 
 CLAUDE_CODE = Format(

@@ -5,8 +5,8 @@ response item at all.
 """
 
 import re
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +14,11 @@ import orjson
 
 from worker.core.messages import Attachment, Origin, Role, ToolCall, ToolResult, digest_of
 from worker.transcripts.blocks import HARNESS_BLOCK, attachment_of, result_draft
+from worker.transcripts.call_names import CallNames
 from worker.transcripts.drafts import Draft, compact_json, items, mapping, stamp_of, text_or_none
-from worker.transcripts.formats import Fields, Format, Sample, TranscriptInfo, counted
+from worker.transcripts.formats import Fields, Format, Sample, State, TranscriptInfo, counted
 from worker.transcripts.harness import without_continuation_orders, wording_of
+from worker.transcripts.resuming import texts_in
 
 WRAPPED_TYPES = frozenset(
     {
@@ -47,25 +49,43 @@ SELF_ANSWERED = ("web_search_call", "image_generation_call")
 RESPONSE_ITEM = b'"response_item"'
 OUTPUT_HEADER_CHARS = 600
 ROWS_KNOWN = 200_000
+ROWS_KEPT = 32
+"""So many rows are known again where a later reading goes on."""
 
+_ENVIRONMENT_CWD = re.compile(r"<cwd>([^<\n]{1,1000})</cwd>")
 _EXIT_CODE = re.compile(r"(?:exit code:|exited with code) *(-?\d{1,6})\b", re.IGNORECASE)
 
 
 class CodexReader:
-    """from_events: the file has no response items, so that its events are all there is."""
+    """holds: whether some bytes stand anywhere in the file, which tells whether its events are all there is."""
 
-    def __init__(self, *, from_events: bool) -> None:
+    def __init__(self, holds: Callable[[bytes], bool]) -> None:
         self.skipped: Counter[str] = Counter()
-        self._from_events = from_events
-        self._names: dict[str, str] = {}
+        self._holds = holds
+        self._has_items: bool | None = None
+        self._names = CallNames()
         self._human_indexes: list[int] = []
         self._rewound: list[tuple[int, int]] = []
         self._seen: set[str] = set()
+        self._newest: deque[str] = deque(maxlen=ROWS_KEPT)
 
     def rewound(self) -> list[tuple[int, int]]:
         return list(self._rewound)
 
-    def take(self, row: Fields, index: int | None, /) -> list[Draft]:
+    def state(self) -> State:
+        return {"has_items": self._has_items, "rows": tuple(self._newest), **self._names.state()}
+
+    def resume(self, state: State, /) -> Sequence[int]:
+        """A file that had no response items may have some by now: that is for its bytes to tell, and not for memory."""
+        if state["has_items"] is False:
+            raise ValueError("read from events")
+        self._has_items = state["has_items"]
+        self._newest.extend(texts_in(state, "rows"))
+        self._seen.update(self._newest)
+        self._names.resume(state)
+        return ()
+
+    def take(self, row: Fields, index: int | None, _offset: int, /) -> list[Draft]:
         payload = row.get("payload")
         kind = text_or_none(row.get("type"))
         if isinstance(payload, dict):
@@ -81,6 +101,7 @@ class CodexReader:
 
     def _wrapped(self, row: Fields, kind: object, payload: Fields, index: int | None) -> list[Draft]:
         if kind == "response_item":
+            self._has_items = True
             return [] if self._is_copy(row, payload) else self._item(payload, row)
         if kind == "event_msg":
             return self._event(row, payload, index)
@@ -98,6 +119,7 @@ class CodexReader:
             return True
         if len(self._seen) < ROWS_KNOWN:
             self._seen.add(identity)
+        self._newest.append(identity)
         return False
 
     def _event(self, row: Fields, payload: Fields, index: int | None) -> list[Draft]:
@@ -105,11 +127,16 @@ class CodexReader:
         if kind == "thread_rolled_back":
             self._roll_back(payload.get("num_turns"), index)
         text = text_or_none(payload.get("message"))
-        if self._from_events and text is not None and kind in ("user_message", "agent_message"):
+        if text is not None and kind in ("user_message", "agent_message") and not self._items_are_there():
             shared = Draft(stamp=stamp_of(row))
             return [self._user([text], shared) if kind == "user_message" else _assistant(text, shared)]
         self._skip("event_msg")
         return []
+
+    def _items_are_there(self) -> bool:
+        if self._has_items is None:
+            self._has_items = self._holds(RESPONSE_ITEM)
+        return self._has_items
 
     def _roll_back(self, turns: object, index: int | None) -> None:
         """The last so many turns were taken back; they cannot reach behind what this reading began with."""
@@ -158,8 +185,8 @@ class CodexReader:
         name = text_or_none(item.get("name")) or kind.removesuffix("_call")
         call_id = text_or_none(item.get("call_id")) or text_or_none(item.get("id")) or ""
         arguments: object = next((item[key] for key in ("arguments", "input", "action") if key in item), {})
-        self._names[call_id] = name
         call = ToolCall(id=call_id, name=name, arguments=compact_json(arguments))
+        self._names.learn([call])
         drafts = [replace(shared, role=Role.ASSISTANT, origin=Origin.ASSISTANT, tool_calls=(call,))]
         status = text_or_none(item.get("status"))
         if kind in SELF_ANSWERED and status in ("completed", "failed"):
@@ -175,7 +202,7 @@ class CodexReader:
         exit_code = _exit_code(text, fields)
         result = ToolResult(
             call_id=call_id,
-            name=self._names.get(call_id),
+            name=self._names.answered(call_id),
             text=text,
             is_error=fields.get("success") is False or (exit_code or 0) != 0,
             exit_code=exit_code,
@@ -266,33 +293,33 @@ def recognises(row: Fields) -> bool:
 
 def describe(sample: Sample) -> TranscriptInfo:
     """The first header names the session: a fork's parent comes second."""
-    headers = [mapping(row.get("payload")) for row in sample.head if row.get("type") == "session_meta"]
-    headers += [row for row in sample.head[:1] if "payload" not in row and "instructions" in row]
-    contexts = [mapping(row.get("payload")) for row in sample.head if row.get("type") == "turn_context"]
-    named = [text_or_none(header.get("id")) for header in headers]
-    folders = [text_or_none(fields.get("cwd")) for fields in [*headers, *contexts]]
+    ids = (text_or_none(_header(row, is_first=at == 0).get("id")) for at, row in enumerate(sample.opening))
+    folders = map(_folder, sample.opening)
     return TranscriptInfo(
         format="codex",
         agent="codex",
-        session_id=next((name for name in named if name), sample.stem),
-        cwd=next((folder for folder in folders if folder), None) or _environment_cwd(sample),
+        session_id=next(filter(None, ids), sample.stem),
+        cwd=next(filter(None, folders), None),
     )
 
 
-def _environment_cwd(sample: Sample) -> str | None:
-    """Bare rollouts name the folder only in the environment block of the first messages."""
-    for row in sample.head:
-        texts, _ = _content(row.get("content") or mapping(row.get("payload")).get("content"))
-        for text in texts:
-            if "<environment_context>" in text and (found := re.search(r"<cwd>([^<\n]{1,1000})</cwd>", text)):
-                return found[1]
-    return None
+def _header(row: Fields, *, is_first: bool) -> Fields:
+    """What the row says of the session, empty when it is no header. The older format's is known by its place alone."""
+    if row.get("type") == "session_meta":
+        return mapping(row.get("payload"))
+    return row if is_first and "payload" not in row and "instructions" in row else {}
 
 
-CODEX = Format(
-    name="codex",
-    recognises=recognises,
-    describe=describe,
-    reader=lambda _info, has_items: CodexReader(from_events=not has_items),
-    lookahead=RESPONSE_ITEM,
-)
+def _folder(row: Fields) -> str | None:
+    """The folder that a row names: a header, a turn's context, or the environment block of the first messages."""
+    payload = mapping(row.get("payload"))
+    if row.get("type") in ("session_meta", "turn_context"):
+        return text_or_none(payload.get("cwd"))
+    texts, _ = _content(row.get("content") or payload.get("content"))
+    for text in texts:
+        if "<environment_context>" in text and (found := _ENVIRONMENT_CWD.search(text)):
+            return found[1]
+    return text_or_none(row.get("cwd")) if "instructions" in row else None
+
+
+CODEX = Format(name="codex", recognises=recognises, describe=describe, reader=lambda _info, holds: CodexReader(holds))

@@ -1,13 +1,14 @@
 """Gemini CLI: one JSON document per session. A row of the model holds its calls together with their results."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from worker.core.messages import Attachment, Origin, Role, ToolCall, ToolResult
 from worker.transcripts.blocks import HARNESS_BLOCK, result_draft
 from worker.transcripts.drafts import Draft, compact_json, items, mapping, stamp_of, text_or_none
-from worker.transcripts.formats import Fields, Format, Sample, TranscriptInfo, first_text
+from worker.transcripts.formats import Fields, Format, Sample, State, TranscriptInfo, first_text
 from worker.transcripts.harness import without_trailing_reminders, wording_of
 
 MODEL_TYPES = ("gemini", "assistant", "model")
@@ -23,7 +24,13 @@ class GeminiReader:
     def rewound(self) -> list[tuple[int, int]]:
         return []
 
-    def take(self, row: Fields, _index: int | None, /) -> list[Draft]:
+    def state(self) -> State:
+        return {}
+
+    def resume(self, _state: State, /) -> Sequence[int]:
+        return ()
+
+    def take(self, row: Fields, _index: int | None, _offset: int, /) -> list[Draft]:
         kind = row.get("type")
         shared = Draft(row_id=text_or_none(row.get("id")), stamp=stamp_of(row))
         texts, attachments = _content(row.get("content"))

@@ -21,11 +21,11 @@ class NanobotReader(ChatReader):
         super().__init__()
         self._unattended = unattended
 
-    def take(self, row: Fields, index: int | None, /) -> list[Draft]:
+    def take(self, row: Fields, index: int | None, offset: int, /) -> list[Draft]:
         kind = row.get("_type")
         if kind is not None:
             return self._head(row, kind)
-        return [self._judged(draft, row) for draft in super().take(row, index)]
+        return [self._judged(draft, row) for draft in super().take(row, index, offset)]
 
     def _head(self, row: Fields, kind: object) -> list[Draft]:
         """The agent's own summary of what it cut off stands in the metadata."""
@@ -56,7 +56,7 @@ def recognises(row: Fields) -> bool:
 
 
 def describe(sample: Sample) -> TranscriptInfo:
-    heads = [row for row in sample.head if row.get("_type") == "metadata"]
+    heads = [row for row in sample.opening if row.get("_type") == "metadata"]
     keys = [text_or_none(row.get("key")) for row in heads]
     folders = [text_or_none(mapping(row.get("metadata")).get("cwd")) for row in heads]
     return TranscriptInfo(

@@ -6,6 +6,7 @@ new in each is read.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,9 +20,11 @@ from worker.transcripts.blocks import (
     result_text,
     user_drafts,
 )
+from worker.transcripts.call_names import CallNames
 from worker.transcripts.drafts import Draft, compact_json, items, mapping, stamp_of, text_or_none
-from worker.transcripts.formats import Fields, Format, Sample, TranscriptInfo, first_text
+from worker.transcripts.formats import Fields, Format, Sample, State, TranscriptInfo, first_text
 from worker.transcripts.harness import Wording, pointed_at, without_trailing_reminders
+from worker.transcripts.resuming import number_in, texts_in
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 LIST_KEYS = ("messages", "history")
@@ -40,8 +43,8 @@ MEDIA_PARTS = ("image_url", "input_audio", "file", "video_url")
 class ChatReader:
     def __init__(self) -> None:
         self.skipped: Counter[str] = Counter()
-        self._names: dict[str, str] = {}
-        self._listed: list[str] = []
+        self._names = CallNames()
+        self._listed: tuple[str, ...] = ()
         self._action: tuple[str, str] | None = None
         self._actions = 0
         self._was_asked = False
@@ -49,7 +52,25 @@ class ChatReader:
     def rewound(self) -> list[tuple[int, int]]:
         return []
 
-    def take(self, row: Fields, _index: int | None, /) -> list[Draft]:
+    def state(self) -> State:
+        return {
+            "listed": self._listed,
+            "action": self._action or (),
+            "actions": self._actions,
+            "was_asked": int(self._was_asked),
+            **self._names.state(),
+        }
+
+    def resume(self, state: State, /) -> Sequence[int]:
+        self._listed = tuple(texts_in(state, "listed"))
+        call = texts_in(state, "action")
+        self._action = (call[0], call[1]) if call else None
+        self._actions = number_in(state, "actions")
+        self._was_asked = bool(number_in(state, "was_asked"))
+        self._names.resume(state)
+        return ()
+
+    def take(self, row: Fields, _index: int | None, _offset: int, /) -> list[Draft]:
         for key in LIST_KEYS:
             if isinstance(listed := row.get(key), list) and "role" not in row:
                 return self._new_of(listed)
@@ -57,7 +78,7 @@ class ChatReader:
 
     def _new_of(self, listed: list[Any]) -> list[Draft]:
         """What a request's list has beyond the list before it: what both begin with was read already."""
-        identities = [digest_of(compact_json(message)) for message in listed]
+        identities = tuple(digest_of(compact_json(message)) for message in listed)
         known = 0
         while known < min(len(identities), len(self._listed)) and identities[known] == self._listed[known]:
             known += 1
@@ -110,7 +131,7 @@ class ChatReader:
         self._action = None
         if not read.calls and (action := text_or_none(row.get("action"))):
             read.calls.append(self._acted(action))
-        self._names |= {call.id: call.name for call in read.calls}
+        self._names.learn(read.calls)
         return assistant_drafts(read, shared, _origin(row) or Origin.ASSISTANT)
 
     def _acted(self, action: str) -> ToolCall:
@@ -132,15 +153,15 @@ class ChatReader:
             call_id = next((item for item in items(row.get("tool_call_ids")) if isinstance(item, str)), None)
         text = "\n".join(read.texts) if read.texts else result_text(row.get("content"))[0]
         name = text_or_none(row.get("name"))
-        call_id = call_id or name or ""
-        return self._answer(call_id, name or self._names.get(call_id), text, shared, tuple(read.attachments))
+        return self._answer(call_id or name or "", name, text, shared, tuple(read.attachments))
 
     def _answer(
         self, call_id: str, name: str | None, text: str, shared: Draft, attachments: tuple[Attachment, ...] = ()
     ) -> Draft:
         text, removed = without_trailing_reminders(text)
         self.skipped[HARNESS_BLOCK] += removed
-        return result_draft(shared, ToolResult(call_id=call_id, name=name, text=text), attachments)
+        called = self._names.answered(call_id)
+        return result_draft(shared, ToolResult(call_id=call_id, name=name or called, text=text), attachments)
 
     def _user(self, row: Fields, read: Content, shared: Draft) -> list[Draft]:
         action, self._action = self._action, None
@@ -213,13 +234,12 @@ def elements(document: Any) -> list[Any] | None:
 
 
 def describe(sample: Sample) -> TranscriptInfo:
-    rows = [*sample.head, *sample.tail]
-    is_swe_agent = any(all(key in row for key in SWE_AGENT_KEYS) for row in rows)
+    is_swe_agent = any(all(key in row for key in SWE_AGENT_KEYS) for row in sample.opening)
     return TranscriptInfo(
         format="openai",
         agent="swe-agent" if is_swe_agent else "openai",
         session_id=sample.stem,
-        cwd=first_text(rows, "cwd"),
+        cwd=first_text(sample.opening, "cwd"),
     )
 
 

@@ -1,14 +1,16 @@
 """pi and OpenClaw: a header row, then entries that form a tree by parentId (version 3) or a plain list (version 1)."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 from worker.core.messages import Origin, Role, ToolCall, ToolResult
 from worker.transcripts.blocks import HARNESS_BLOCK, Content, assistant_drafts, attachment_of, result_draft
-from worker.transcripts.branches import Branches
+from worker.transcripts.branches import Branches, links_in
 from worker.transcripts.drafts import Draft, compact_json, items, mapping, stamp_of, text_or_none
-from worker.transcripts.formats import Fields, Format, Sample, TranscriptInfo, counted, first_text
+from worker.transcripts.formats import Fields, Format, Sample, State, TranscriptInfo, counted, first_text
 from worker.transcripts.harness import Wording, without_continuation_orders, without_trailing_reminders, wording_of
+from worker.transcripts.resuming import number_in
 
 COUNTED = frozenset(
     {
@@ -39,7 +41,15 @@ class PiReader:
     def rewound(self) -> list[tuple[int, int]]:
         return self._branches.rewound()
 
-    def take(self, row: Fields, index: int | None, /) -> list[Draft]:
+    def state(self) -> State:
+        return {"rows": self._branches.newest(), "unnamed_runs": self._unnamed_runs}
+
+    def resume(self, state: State, /) -> Sequence[int]:
+        self._branches.resume(links_in(state, "rows"))
+        self._unnamed_runs = number_in(state, "unnamed_runs")
+        return ()
+
+    def take(self, row: Fields, index: int | None, _offset: int, /) -> list[Draft]:
         row_id = text_or_none(row.get("id")) if row.get("type") != "session" else None
         if row_id is not None and row_id in self._branches:
             self.skipped["duplicate_row"] += 1
@@ -179,10 +189,10 @@ def recognises(row: Fields) -> bool:
 
 
 def describe(sample: Sample) -> TranscriptInfo:
-    headers = [row for row in sample.head if row.get("type") == "session"]
+    headers = [row for row in sample.opening if row.get("type") == "session"]
     return TranscriptInfo(
         format="pi",
-        agent="openclaw" if any(map(_is_openclaw, [*sample.head, *sample.tail])) else "pi",
+        agent="openclaw" if any(map(_is_openclaw, sample.opening)) else "pi",
         session_id=first_text(headers, "id") or sample.stem,
         cwd=first_text(headers, "cwd"),
     )

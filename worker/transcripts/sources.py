@@ -1,6 +1,8 @@
 """Where rows come from: a JSONL file as a stream, or one JSON document. Files are opened read-only, never locked."""
 
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -9,9 +11,14 @@ from worker.transcripts.jsonl import NOT_AN_OBJECT, Row, parse_document, read_ro
 
 DOCUMENT_LIMIT_BYTES = 256 * 1024 * 1024
 WARM_UP_BYTES = 1024 * 1024
-"""So much before the place where a reading goes on is read again for what it teaches: ids, call names, the queue."""
+"""So much before the place where a reading goes on is read again for what it teaches: ids, call names, the queue.
 
-SCAN_BYTES = 4 * 1024 * 1024
+Only where nobody kept what the reader knew there."""
+
+BUFFER_BYTES = 16 * 1024
+"""Every place of the file that is looked at costs so many bytes: larger ones make a short look long."""
+
+SCAN_BYTES = 64 * 1024
 
 
 class RowSource(Protocol):
@@ -24,8 +31,16 @@ class RowSource(Protocol):
         """The rows from an offset on that is the beginning of one."""
         ...
 
+    def begins_row(self, offset: int) -> bool:
+        """Whether a row can begin at the offset."""
+        ...
+
     def warm_start(self, offset: int) -> int | None:
         """Beginning of a row at some distance before the row at `offset`; None when no row can begin there."""
+        ...
+
+    def holds(self, needle: bytes) -> bool:
+        """Whether the bytes stand anywhere in the file. Rows that are being read are not disturbed."""
         ...
 
     def close(self) -> None: ...
@@ -48,16 +63,22 @@ class FileRows:
         except OSError as exc:
             raise TranscriptError(f"{self._path}: cannot be read ({exc}); check the disk") from exc
 
-    def warm_start(self, offset: int) -> int | None:
-        if not 0 <= offset < self.size or not self._is_row_start(offset):
-            return None
-        return row_start_behind(self._file, max(0, offset - WARM_UP_BYTES), offset)
-
-    def _is_row_start(self, offset: int) -> bool:
+    def begins_row(self, offset: int) -> bool:
+        if not 0 <= offset < self.size:
+            return False
         if offset == 0:
             return True
         self._file.seek(offset - 1)
         return self._file.read(1) == b"\n"
+
+    def warm_start(self, offset: int) -> int | None:
+        if not self.begins_row(offset):
+            return None
+        return row_start_behind(self._file, max(0, offset - WARM_UP_BYTES), offset)
+
+    def holds(self, needle: bytes) -> bool:
+        with kept_place(self._file):
+            return _holds(self._file, needle)
 
     def close(self) -> None:
         self._file.close()
@@ -80,8 +101,14 @@ class DocumentRows:
             else:
                 yield Row(offset=number, end=number + 1, problems=(NOT_AN_OBJECT,))
 
+    def begins_row(self, offset: int) -> bool:
+        return 0 <= offset < self.size
+
     def warm_start(self, offset: int) -> int | None:
-        return 0 if 0 <= offset < self.size else None
+        return 0 if self.begins_row(offset) else None
+
+    def holds(self, _needle: bytes) -> bool:
+        return False
 
     def close(self) -> None:
         """Nothing is open."""
@@ -103,7 +130,7 @@ def open_binary(path: Path) -> BinaryIO:
             raise TranscriptError(f"{path}: is a directory; name the transcript file itself")
         if path.exists() and not path.is_file():
             raise TranscriptError(f"{path}: is a pipe or a device; save it to a file first")
-        return path.open("rb", buffering=SCAN_BYTES // 4)
+        return path.open("rb", buffering=BUFFER_BYTES)
     except FileNotFoundError as exc:
         raise TranscriptError(f"{path}: no such file; the agent may have moved or deleted it") from exc
     except PermissionError as exc:
@@ -114,7 +141,17 @@ def open_binary(path: Path) -> BinaryIO:
 
 def size_of(file: BinaryIO) -> int:
     """Bytes in the file now."""
-    return file.seek(0, 2)
+    return os.fstat(file.fileno()).st_size
+
+
+@contextmanager
+def kept_place(file: BinaryIO) -> Iterator[None]:
+    """Where the file was being read, it is read on after the block."""
+    place = file.tell()
+    try:
+        yield
+    finally:
+        file.seek(place)
 
 
 def load_document(file: BinaryIO, path: Path) -> Any:
@@ -129,8 +166,7 @@ def load_document(file: BinaryIO, path: Path) -> Any:
     return parse_document(file.read())
 
 
-def holds(file: BinaryIO, needle: bytes) -> bool:
-    """Whether the bytes stand anywhere in the file."""
+def _holds(file: BinaryIO, needle: bytes) -> bool:
     file.seek(0)
     before = b""
     while chunk := file.read(SCAN_BYTES):

@@ -10,7 +10,7 @@ from worker.transcripts.detection import Detected, detect
 from worker.transcripts.formats import Format, TranscriptInfo
 from worker.transcripts.jsonl import ROW_LIMIT_BYTES
 from worker.transcripts.reading import Reading
-from worker.transcripts.sources import DocumentRows, FileRows, RowSource, holds, load_document, open_binary
+from worker.transcripts.sources import DocumentRows, FileRows, RowSource, load_document, open_binary
 
 
 class Transcript:
@@ -27,13 +27,11 @@ class Transcript:
         """The messages behind the cursor, or all. Raises: TranscriptError when the file cannot be read any more."""
         file = open_binary(self.path)
         try:
-            lookahead = self._format.lookahead
-            is_there = lookahead is not None and holds(file, lookahead)
             source = self._source(file)
         except BaseException:
             file.close()
             raise
-        return Reading(source, partial(self._format.reader, self.info, is_there), cursor, self.info.format)
+        return Reading(source, partial(self._format.reader, self.info, source.holds), cursor, self.info.format)
 
     def _source(self, file: BinaryIO) -> RowSource:
         if not self._is_document:
