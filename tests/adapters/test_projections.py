@@ -2,6 +2,7 @@
 
 import multiprocessing
 import shutil
+import tracemalloc
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,13 +13,13 @@ from pathlib import Path
 import orjson
 import pytest
 
-from worker.adapters.files import locked
+from worker.adapters.files import PIECE_BYTES, locked
 from worker.adapters.history_file import HistoryFile
 from worker.adapters.memory_file import KEPT_VERSIONS, MemoryFile
 from worker.adapters.projections import FileProjections
 from worker.adapters.sessions import FileCheckpoints
 from worker.core.checkpoint import Checkpoint
-from worker.core.history import marks
+from worker.core.history import MAX_HISTORY_BYTES, Mark, marks
 from worker.core.memory import MemoryOp, MemoryOperation, parse
 from worker.errors import SessionBusy, StorageUnavailable, StoreError
 from worker.testing import FakeClock
@@ -28,6 +29,7 @@ CommitChain = Callable[..., list[Checkpoint]]
 Killer = Callable[[int, Callable[[], object]], bool]
 KEY = "claude-code--0f3a"
 NOW = datetime(2026, 12, 24, 3, 0, tzinfo=UTC)
+MY_PAGE = "".join(f"{line}. a line of my own\n" for line in range(800))
 FORK = multiprocessing.get_context("fork")
 
 
@@ -256,10 +258,41 @@ def test_months_move_out_and_their_entries_are_still_known(tmp_path: Path, commi
     assert [mark.number for mark in marks(archive)] + [mark.number for mark in marks(history(tmp_path))] == list(
         range(1, 19)
     )
-    index = tmp_path / ".afterturn" / "history-index.json"
+    index = tmp_path / ".afterturn" / "history-index"
     for damage in (lambda: index.write_bytes(b"{"), index.unlink, lambda: None):
         damage()
         assert projections(tmp_path).project(KEY) == []
+
+
+def test_a_long_history_takes_no_more_memory_than_a_short_one(tmp_path: Path, commit_chain: CommitChain) -> None:
+    """A worker brings it up after every session, in many threads at once. Read as a whole it was each time a little
+    too long for any hole in the heap that the last time had left, so that no memory was ever used again.
+    """
+    peaks = []
+    for pages in (1, 40):
+        workspace = tmp_path / str(pages)
+        commit_chain(workspace, 1)
+        projections(workspace).project(KEY)
+        month = [Mark(id=f"{n:064x}", session="codex/1", number=n).line for n in range(100 * pages)]
+        (workspace / "history").mkdir()
+        (workspace / "history" / "2025-11.md").write_text("\n".join(month), "utf-8")
+        (workspace / "HISTORY.md").write_text(f"{history(workspace)}{MY_PAGE * pages}", "utf-8")
+        projections(workspace).project(KEY)
+        commit_chain(workspace, 1)
+        peaks.append(peak_bytes(partial(projections(workspace).project, KEY)))
+        assert entries(workspace)[-2:] == [("claude-code/0f3a", 1), ("claude-code/0f3a", 2)]
+    assert len(MY_PAGE) * 40 < MAX_HISTORY_BYTES
+    assert peaks[1] < peaks[0] + 2 * PIECE_BYTES
+
+
+def peak_bytes(act: Callable[[], object]) -> int:
+    """How much more was held at a time than before."""
+    tracemalloc.start()
+    try:
+        act()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_kill_while_months_move_out_loses_and_doubles_nothing(

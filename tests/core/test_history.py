@@ -206,7 +206,7 @@ def test_a_file_under_the_limit_is_not_rotated() -> None:
 
 def test_the_oldest_months_leave_first_and_whole() -> None:
     text = history({9: 5, 10: 5, 11: 5})
-    rotation = rotate(text, max_bytes=len(text.encode()) - 10)
+    rotation = rotate(text, max_bytes=len(text.encode()) - 100)
     assert [month for month, _ in rotation.months] == ["2026-09"]
     assert len(marks(rotation.months[0][1])) == 5
     assert len(marks(rotation.kept)) == 10
@@ -231,6 +231,11 @@ def test_rotation_loses_no_entry_and_no_line_of_a_person(counts: dict[int, int],
         marks(text), key=lambda mark: mark.id
     )
     assert "My own note.\n" in rotation.kept
+
+
+def test_a_large_log_of_another_program_pushes_out_no_entry_of_ours() -> None:
+    text = "[2026-04-02 20:43] told elsewhere\n\n" * 40_000 + history({10: 2, 11: 2})
+    assert rotate(text, max_bytes=1_000_000).kept == text
 
 
 def test_a_person_s_note_between_entries_stays_in_the_file() -> None:

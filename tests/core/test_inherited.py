@@ -127,6 +127,52 @@ def test_only_a_summary_that_comes_before_everybody_else_is_inherited() -> None:
     assert inherited([], None) is None
 
 
+SECTIONS = {
+    "Primary Request and Intent": "Rename it.",
+    "Key Technical Concepts": "- CSV quoting",
+    "Files and Code Sections": "- `src/export.py`: new",
+    "Errors and Fixes": "- **A comma broke a row**: quoted",
+    "Problem Solving": "The exporter keeps every batch in memory.",
+    "All User Messages": '- "never touch the schema"',
+    "Pending Tasks (from task list)": "- T-102: add rate limiting",
+    "Current Work": "Ran the tests.",
+    "Optional Next Step": "Write the release notes.",
+}
+
+
+@pytest.mark.parametrize("heading", ["{n}. {t}:", "## {n}. {t}", "### {n}. {t}:", "{n}. **{t}**:", "{n}. {t}"])
+def test_the_nine_headings_are_known_in_every_spelling(heading: str) -> None:
+    numbered = enumerate(SECTIONS.items(), start=1)
+    text = "\n\n".join(f"{heading.format(n=n, t=title)}\n   {body}" for n, (title, body) in numbered)
+    summary = inherit(row(f"Summary:\n{text}"))
+    assert summary.request == f"{TOLD}Rename it."
+    assert [one.text for one in summary.concepts] == ["CSV quoting"]
+    assert [one.path for one in summary.files] == ["src/export.py"]
+    assert [one.error for one in summary.errors] == ["A comma broke a row"]
+    assert f'{TOLD}the person wrote "never touch the schema"' in told(summary)
+    assert [one.id for one in summary.tasks] == ["T-102"]
+    assert summary.current_work == f"{TOLD}Ran the tests."
+
+
+def test_the_numbered_analysis_in_front_and_the_word_in_code_are_not_the_summary() -> None:
+    analysis = "Analysis:\n1. **Primary Request and Intent**: thought\n8. Current Work: thought\n\n"
+    code = "3. Files and Code Sections:\n   - `a.go`\n```go\nsummary := Checkpoint{\nSummary: 1,\n}\n```\n"
+    summary = inherit(
+        row(f"{analysis}Summary:\n1. Primary Request and Intent:\n   Right.\n{code}8. Current Work:\n   Too.")
+    )
+    assert (summary.request, summary.current_work) == (f"{TOLD}Right.", f"{TOLD}Too.")
+    assert [one.path for one in summary.files] == ["a.go"]
+    assert "thought" not in "".join(words_of(item) for _, item in items_of(summary))
+
+
+def test_numbered_lines_in_a_code_block_begin_no_section() -> None:
+    block = "```\n1. Primary Request and Intent:\n   of the code\n8. Current Work: of the code\n```\n"
+    text = f"1. Primary Request and Intent:\n   Right.\n4. Errors and fixes:\n   - **It broke**: mended\n{block}"
+    summary = inherit(row(f"Summary:\n{text}8. Current Work:\n   Right too."))
+    assert (summary.request, summary.current_work) == (f"{TOLD}Right.", f"{TOLD}Right too.")
+    assert [one.error for one in summary.errors] == ["It broke"]
+
+
 @pytest.mark.real
 def test_all_recorded_nine_section_summaries_give_every_section() -> None:
     folder = os.environ.get("AFTERTURN_TEST_DATA")

@@ -4,7 +4,8 @@ Everything here is called with the workspace's lock held, except by `verifying`,
 """
 
 import contextlib
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,7 +13,16 @@ from pathlib import Path
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from worker.adapters.files import append_durably, own_file, permissions, read_if_there, remove, write_atomically
+from worker.adapters.files import (
+    append_durably,
+    own_file,
+    permissions,
+    read_if_there,
+    read_in_pieces,
+    remove,
+    storage_errors,
+    write_atomically,
+)
 from worker.core.history import (
     MAX_HISTORY_BYTES,
     Mark,
@@ -36,14 +46,6 @@ class _Append:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Month:
-    """What one file of history/ holds; `stamp` is its size and time of change."""
-
-    stamp: str
-    marks: tuple[Mark, ...]
-
-
 class HistoryFile:
     """The log of one workspace: HISTORY.md and the months in history/."""
 
@@ -51,37 +53,36 @@ class HistoryFile:
         self._workspace = workspace
         self._max_bytes = max_bytes
         self._pending = workspace / ".afterturn" / "history-append.json"
-        self._index = workspace / ".afterturn" / "history-index.json"
+        self._index = workspace / ".afterturn" / "history-index"
 
     def text(self) -> str:
         return _decoded(read_if_there(self._path()))
 
-    def marks(self) -> list[Mark]:
-        """The entries of HISTORY.md and of all months; a month that did not change is not read again."""
+    def marks(self) -> Iterator[Mark]:
+        """The entries of all months and of HISTORY.md, one by one; a month that did not change is not read again."""
         months = self._months()
-        known = self._read_index() if months else {}
-        found = {path.name: _month(path, known.get(path.name)) for path in months}
-        if found != known:
-            write_atomically(self._index, orjson.dumps(found))
-        return [mark for month in found.values() for mark in month.marks] + marks(self.text())
+        if months:
+            self._bring_index_up(months)
+            yield from _marks_in(self._index)
+        yield from _marks_in(self._path())
 
     def every_mark(self) -> list[tuple[Path, Mark]]:
         """Each entry with the file that holds it, read anew: for verification."""
         paths = [*self._months(), self._path()]
-        return [(path, mark) for path in paths for mark in marks(_decoded(read_if_there(path)))]
+        return [(path, mark) for path in paths for mark in _marks_in(path)]
 
     def departure_keys(self) -> set[str]:
         """The bullets of MEMORY.md whose departure HISTORY.md already tells."""
-        return departure_keys(self.text())
+        return {key for piece in read_in_pieces(self._path()) for key in departure_keys(_decoded(piece))}
 
     def append(self, entries: Sequence[str]) -> None:
         """Puts whole entries at the end, announced in a file first: so the next run can finish what a kill cut off."""
         if not entries:
             return
-        there = read_if_there(self._path()) or b""
-        text = _separator(there) + "\n".join(entries)
+        there, end = _end_of(self._path())
+        text = _separator(end) + "\n".join(entries)
         data = text.encode("utf-8", "replace")
-        write_atomically(self._pending, orjson.dumps(_Append(offset=len(there), text=data.decode("utf-8"))))
+        write_atomically(self._pending, orjson.dumps(_Append(offset=there, text=data.decode("utf-8"))))
         append_durably(self._path(), data)
         remove(self._pending)
         self._rotate()
@@ -139,22 +140,35 @@ class HistoryFile:
     def _months(self) -> list[Path]:
         return sorted((self._workspace / "history").glob("*.md"))
 
-    def _read_index(self) -> dict[str, _Month]:
-        """The index, or nothing: it is derived, and may be deleted or damaged at any time."""
-        with contextlib.suppress(ValidationError):
-            return _index_type().validate_json(read_if_there(self._index) or b"{}")
-        return {}
+    def _bring_index_up(self, months: Sequence[Path]) -> None:
+        """The index is the markers of all months behind a line that tells sizes and times of change: it is derived,
+        and may be deleted at any time.
+        """
+        stamps = orjson.dumps({path.name: _stamp(path) for path in months})
+        if next(read_in_pieces(self._index), b"").partition(b"\n")[0] != stamps:
+            lines = [mark.line for path in months for mark in _marks_in(path)]
+            write_atomically(self._index, b"\n".join([stamps, "\n".join(lines).encode("utf-8", "surrogateescape")]))
 
     def _path(self) -> Path:
         return own_file(self._workspace, "HISTORY.md")
 
 
-def _month(path: Path, known: _Month | None) -> _Month:
+def _stamp(path: Path) -> str:
     status = path.stat()
-    stamp = f"{status.st_size}:{status.st_mtime_ns}"
-    if known is not None and known.stamp == stamp:
-        return known
-    return _Month(stamp=stamp, marks=tuple(marks(_decoded(read_if_there(path)))))
+    return f"{status.st_size}:{status.st_mtime_ns}"
+
+
+def _marks_in(path: Path) -> Iterator[Mark]:
+    return (mark for piece in read_in_pieces(path) for mark in marks(_decoded(piece)))
+
+
+def _end_of(path: Path) -> tuple[int, bytes]:
+    """How many bytes the file holds, and the last two of them; those of a file that is not there are none."""
+    with storage_errors(path), contextlib.suppress(FileNotFoundError), path.open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(size - 2, 0))
+        return size, stream.read(2)
+    return 0, b""
 
 
 def _rest(announced: bytes, there: bytes) -> bytes:
@@ -171,11 +185,11 @@ def _rest(announced: bytes, there: bytes) -> bytes:
     return announced[len(torn) :] if announced.startswith(torn) else b"\n" + announced
 
 
-def _separator(there: bytes) -> str:
-    """What has to stand between the file and a new entry, so that a blank line is between them."""
-    if not there:
+def _separator(end: bytes) -> str:
+    """What has to stand between the end of the file and a new entry, so that a blank line is between them."""
+    if not end:
         return TITLE
-    return "" if there.endswith(b"\n\n") else "\n" if there.endswith(b"\n") else "\n\n"
+    return "" if end.endswith(b"\n\n") else "\n" if end.endswith(b"\n") else "\n\n"
 
 
 def _decoded(data: bytes | None) -> str:
@@ -185,8 +199,3 @@ def _decoded(data: bytes | None) -> str:
 @cache
 def _append_type() -> TypeAdapter[_Append]:
     return TypeAdapter(_Append)
-
-
-@cache
-def _index_type() -> TypeAdapter[dict[str, _Month]]:
-    return TypeAdapter(dict[str, _Month])

@@ -112,10 +112,11 @@ class FileProjections:
 
     def _bring_up(self, news: Sequence[_News]) -> list[str]:
         written = self._write_memory(self._revised(news))
-        marked = {mark.id for mark in self._history.marks()}
-        missing = [each for each in news if each.id not in marked]
-        self._history.append([each.entry for each in missing])
-        return [*written, *(f"HISTORY.md: {each.name}" for each in missing)]
+        missing = {each.id: each for each in news}
+        for mark in self._history.marks():
+            missing.pop(mark.id, None)
+        self._history.append([each.entry for each in missing.values()])
+        return [*written, *(f"HISTORY.md: {each.name}" for each in missing.values())]
 
     def _revised(self, news: Sequence[_News]) -> Revision:
         text, record = self._memory.text(), self._memory.record()

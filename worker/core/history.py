@@ -66,6 +66,11 @@ class Mark:
     session: str
     number: int
 
+    @property
+    def line(self) -> str:
+        """The marker."""
+        return f"<!-- afterturn:checkpoint id={self.id} session={self.session} number={self.number} -->"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Departure:
@@ -130,15 +135,17 @@ def departure_keys(text: str) -> set[str]:
 
 
 def rotate(text: str, *, max_bytes: int = MAX_HISTORY_BYTES) -> Rotation:
-    """What has to move so that the text is under `max_bytes`: the oldest months, whole.
+    """What has to move so that our entries are under `max_bytes`: the oldest months, whole.
 
     When the newest month alone is too large, its older entries move as well, until half of the limit is left: a file
-    that is full again after every entry would be rewritten at every entry. What is not an entry of ours stays.
+    that is full again after every entry would be rewritten at every entry. What is not an entry of ours stays, and
+    does not count: the log of another program, however large, must not push out what was told last.
     """
-    size = len(text.encode("utf-8", "surrogateescape"))
+    entries = _entries(text)
+    size = sum(entry.size(text) for entry in entries)
     if size <= max_bytes:
         return Rotation(kept=text, months=())
-    leaving = _oldest(text, _entries(text), excess=size - max_bytes, max_bytes=max_bytes)
+    leaving = _oldest(text, entries, excess=size - max_bytes, max_bytes=max_bytes)
     months: dict[str, list[str]] = {}
     for entry in leaving:
         months.setdefault(entry.month, []).append(entry.of(text))
@@ -196,8 +203,7 @@ def _heading(checkpoint: Checkpoint, zone: tzinfo) -> str:
 
 
 def _marker(checkpoint: Checkpoint) -> str:
-    label = session_label(checkpoint.session.key)
-    return f"<!-- afterturn:checkpoint id={checkpoint.id} session={label} number={checkpoint.number} -->"
+    return Mark(id=checkpoint.id, session=session_label(checkpoint.session.key), number=checkpoint.number).line
 
 
 def _account(checkpoint: Checkpoint) -> str:
