@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -242,3 +244,14 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [*os.environ]:
         if name.startswith("AFTERTURN_") and not name.startswith(("AFTERTURN_TEST_", "AFTERTURN_EVAL_")):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def protocols() -> Any:
+    """`check_openai` and `check_anthropic`: what providers demand of a request, checked by code of the tests alone."""
+    spec = spec_from_file_location("protocols", Path(__file__).with_name("protocols.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
