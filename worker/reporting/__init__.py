@@ -1,0 +1,1 @@
+"""What a report shows, as values: a session's checkpoints and its transcript in, a page's parts out."""
