@@ -1,24 +1,30 @@
-"""What a command prints. Results on stdout as text or as one JSON object; progress on stderr, on a terminal only."""
+"""What a command prints. Results on stdout as text or as one JSON object; progress on stderr, on a terminal only.
+
+Every command comes through here, also those that must be quick: what only one of them needs is loaded by it.
+"""
+
+from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 import orjson
 
-from worker.consolidate import Result
-from worker.core.checkpoint import Checkpoint, Outcome
-from worker.core.planning import Plan
-from worker.core.rendering import render_summary, source_of
-from worker.diagnosis import Diagnosis
-from worker.errors import AfterturnError
-from worker.locating import Place
-from worker.ports import Progress
-from worker.verifying import Problem
-from worker.wiring import SilentProgress, checkpoint_object, joined
+from worker.core.checkpoint import Outcome
+
+if TYPE_CHECKING:
+    from worker.consolidate import Result
+    from worker.core.checkpoint import Checkpoint
+    from worker.core.planning import Plan
+    from worker.diagnosis import Diagnosis
+    from worker.errors import AfterturnError
+    from worker.locating import Place
+    from worker.ports import Progress
+    from worker.verifying import Problem
 
 
 class TerminalProgress:
@@ -46,6 +52,8 @@ class TerminalProgress:
 def progress(stream: TextIO) -> Iterator[Progress]:
     """A progress line where `stream` is a terminal, silence elsewhere; the line is gone at the end."""
     if not stream.isatty():
+        from worker.wiring import SilentProgress
+
         yield SilentProgress()
         return
     line = TerminalProgress(stream)
@@ -118,6 +126,9 @@ def print_plans(plans: Sequence[Plan], *, as_json: bool) -> None:
 
 def print_checkpoint(chain: Sequence[Checkpoint], budget_tokens: int, *, is_newest: bool, as_json: bool) -> None:
     """The last of the chain, joined with what only its ancestors hold."""
+    from worker.core.rendering import render_summary, source_of
+    from worker.wiring import checkpoint_object, joined
+
     if as_json:
         _print_json(checkpoint_object(chain))
         return
