@@ -20,11 +20,13 @@ from worker.adapters.memory_file import MemoryFile
 from worker.adapters.parts_cache import FileParts
 from worker.adapters.projections import FileProjections
 from worker.adapters.sessions import FileArtifacts, FileCheckpoints
+from worker.adapters.view_file import ViewFile
 from worker.asking import AskContext, added_use, ask_memory
 from worker.core.checkpoint import Checkpoint, ModelUse
 from worker.core.memory import MAX_MEMORY_LINES, MemoryOperation, parse
 from worker.core.rebuilding import without_replaced
 from worker.core.session_key import is_session_key, session_label
+from worker.core.viewing import HANDLE_CHARS
 from worker.errors import AfterturnError
 from worker.forgetting import finish_forgetting
 from worker.locating import Place
@@ -210,7 +212,7 @@ def _news_lines(sources: dict[str, str]) -> Iterator[str]:
 
 
 def _retain_artifacts(house: House) -> list[str]:
-    """Removes old artifacts that no live checkpoint names; of a session that cannot be read none."""
+    """Removes old artifacts that no live checkpoint and no view names; of a session that cannot be read none."""
     problems = []
     for key in _session_folders(house.root):
         try:
@@ -223,12 +225,14 @@ def _retain_artifacts(house: House) -> list[str]:
 def _retain_artifacts_of(house: House, key: str) -> None:
     artifacts = FileArtifacts(house.root)
     limit = house.clock.now() - timedelta(days=house.artifact_days)
+    ViewFile(house.root, key).retire(older_than=limit)
     old = [handle for handle in artifacts.handles(key) if artifacts.stored_at(key, handle) < limit]
     if not old:
         return
     live = _named_handles(FileCheckpoints(house.root).chain(key))
+    shown = ViewFile(house.root, key).named_handles()
     for handle in old:
-        if handle not in live:
+        if handle not in live and handle[:HANDLE_CHARS] not in shown:
             artifacts.remove(key, handle)
 
 

@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 from worker.adapters.agent_summaries import AgentSummaries
 from worker.adapters.files import sweep_temporary
 from worker.adapters.parts_cache import FileParts
+from worker.config import Settings
 from worker.core.history import without_session
 from worker.core.memory import parse
 from worker.errors import UsageError
 from worker.forgetting import Forgotten, finish_forgetting, forget, is_forgotten
+from worker.upkeep import forget_session
+from worker.view import view
 
 Desk = Any
 Session = Any
@@ -44,6 +47,18 @@ def test_nothing_that_it_said_stays_anywhere(desk: Desk, grown: Session) -> None
         assert holding(desk, words) == []
     assert not (desk.root / "sessions" / grown.key).exists()
     assert desk.problems() == []
+
+
+@pytest.mark.parametrize("named", ["its key", "its transcript"])
+def test_a_session_that_was_only_viewed_can_be_forgotten_too(desk: Desk, named: str) -> None:
+    session = desk.session("0f3b").turn("Never use spaces in file names.")
+    for number in range(200):
+        session.turn(f"Look at part {number}, and at what it needs.")
+    settings = Settings(workspace=desk.root)
+    assert view(session.path, window=8_000, strategy="archive", settings=settings).outcome == "archive"
+    forget_session(settings, session.key if named == "its key" else str(session.path))
+    assert holding(desk, "spaces in file names") == []
+    assert not (desk.root / "sessions" / session.key).exists()
 
 
 def test_history_keeps_one_line_for_it(desk: Desk, grown: Session) -> None:

@@ -15,6 +15,7 @@ from worker.adapters.memory_file import MemoryFile
 from worker.adapters.parts_cache import FileParts
 from worker.adapters.projections import FileProjections
 from worker.adapters.sessions import FileArtifacts, FileCheckpoints
+from worker.config import Settings
 from worker.consolidate import Request
 from worker.core.memory import MAX_MEMORY_LINES, Bullet, Section, add, parse
 from worker.errors import ModelUnavailable
@@ -22,6 +23,7 @@ from worker.forgetting import forget
 from worker.hygiene import House, HygieneReport, hygiene, unfinished_projections
 from worker.resummarize import resummarize
 from worker.testing import ScriptedModel, in_form
+from worker.view import view
 
 Desk = Any
 Session = Any
@@ -232,6 +234,26 @@ def test_an_artifact_that_nobody_names_leaves_after_its_time(desk: Desk, logged:
     assert report.removed == {"artifacts": 1}
     assert report.freed_bytes > 30_000
     assert list(path.parent.iterdir()) == []
+
+
+def test_an_output_that_a_view_moved_out_is_there_as_long_as_the_view_is_used(desk: Desk) -> None:
+    session = desk.session("0f3b")
+    session.person("Read the logs.")
+    for number in range(12):
+        session.bash(f"cat build{number}.log", "\n".join(f"line {at} of log {number}" for at in range(400)))
+    session.assistant("Read.")
+    made = view(session.path, window=12_000, settings=Settings(workspace=desk.root))
+    assert made.outcome == "micro_compacted"
+    folder = desk.root / "sessions" / session.key
+    moved = sorted((folder / "artifacts").glob("*.txt"))
+    for path in folder.rglob("*.*"):
+        age(path, 400, desk)
+    age(folder / "view.json", 29, desk)
+    assert clean(desk).removed == {}
+    age(folder / "view.json", 31, desk)
+    assert clean(desk).removed == {"artifacts": len(moved)}
+    assert not (folder / "view.json").exists()
+    assert view(session.path, window=12_000, settings=Settings(workspace=desk.root)).messages == made.messages
 
 
 def test_of_a_session_that_cannot_be_read_nothing_is_removed(desk: Desk, logged: Session) -> None:

@@ -4,19 +4,25 @@ A record that cannot be used costs a prompt cache, never a view: it is told, and
 """
 
 import hashlib
+import re
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from worker.adapters.files import locked, read_if_there, write_atomically
+from worker.adapters.files import locked, read_if_there, remove, storage_errors, write_atomically
 from worker.core.decisions import SCHEMA, Decisions
 from worker.core.session_key import is_session_key
+from worker.core.viewing import HANDLE_CHARS
 from worker.errors import StorageUnavailable, StoreError, UsageError
 
 LOCK_WAIT_SECONDS = 2.0
+
+_HANDLE = re.compile(rf"(?<=\[artifact )[0-9a-f]{{{HANDLE_CHARS}}}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +44,7 @@ class ViewFile:
             raise UsageError(f"{session_key[:80]!r} is no session key; 'afterturn status' lists them")
         self._folder = workspace / "sessions" / session_key
         self._lock = self._folder / "view.lock"
+        self._archive = self._folder / "archive"
         self.path = self._folder / "view.json"
 
     def load(self) -> Kept:
@@ -71,6 +78,21 @@ class ViewFile:
                 return False
             return write_atomically(self.path, data)
 
+    def named_handles(self) -> set[str]:
+        """The beginnings of the handles that the settled texts name, as the agent was told them."""
+        data = read_if_there(self.path) or b""
+        return set(_HANDLE.findall(data.decode("utf-8", "replace")))
+
+    def retire(self, *, older_than: datetime) -> None:
+        """Removes record and archive when no view was settled since: the next one begins anew, whatever it cost."""
+        with storage_errors(self._folder), suppress(FileNotFoundError):
+            if datetime.fromtimestamp(self.path.stat().st_mtime, UTC) >= older_than:
+                return
+            with locked(self._lock, wait_seconds=LOCK_WAIT_SECONDS):
+                remove(self.path)
+                for path in sorted(self._archive.glob("*.md")):
+                    remove(path)
+
     def archive(self, name: str, text: str) -> Path:
         """The file with older turns, written; the same text has the same name, and is written once."""
         path, data = self.archive_path(name, text), _bytes(text)
@@ -80,7 +102,7 @@ class ViewFile:
 
     def archive_path(self, name: str, text: str) -> Path:
         """Where `archive` would put it."""
-        return self._folder / "archive" / f"{name}-{hashlib.sha256(_bytes(text)).hexdigest()[:8]}.md"
+        return self._archive / f"{name}-{hashlib.sha256(_bytes(text)).hexdigest()[:8]}.md"
 
 
 def _bytes(text: str) -> bytes:
