@@ -4,7 +4,8 @@
 
 So many worker processes, one Redis, and a stand-in for the model in a process of its own, all on this machine. The
 rate is set against what the permitted concurrency allows: sessions that ask one question each, so many at a time, so
-long each.
+long each. Memory is told at each quarter of the sessions, and as a slope from when WARM_UP_SESSIONS of each worker are
+done; it is flat when the slope is below FLAT_MIB.
 """
 
 import argparse
@@ -37,6 +38,14 @@ from worker.testing import part_answer
 GOAL = 0.85
 PROJECTS = 20
 LOOK_SECONDS = 1.0
+WARM_UP_SESSIONS = 350
+"""Of each worker: until its threads have their connections and their shares of the heap, and its caches are full."""
+
+SLOPE_SESSIONS = 1_000
+"""Of fewer, what a heap takes and gives back by the megabyte would pass for growth."""
+
+FLAT_MIB = 10.0
+"""Per thousand sessions, all workers together."""
 
 
 def main() -> None:
@@ -61,7 +70,7 @@ class Load:
         self._at_a_time = at_a_time
         self._workers = workers
         self._submit_seconds: list[float] = []
-        self._memory: list[tuple[float, int]] = []
+        self._memory: list[tuple[int, float]] = []
         self._cpu_seconds = 0.0
         self._jobs: list[Job] = []
         self._names: list[str] = []
@@ -109,14 +118,18 @@ class Load:
         print(f"submit  p50 {p50 * 1000:.1f} ms, p99 {p99 * 1000:.1f} ms, slowest {ordered[-1] * 1000:.1f} ms")
 
     def _report_memory(self) -> None:
-        """By quarters of the run, from when all threads were busy."""
+        """At the quarters of the run, and how it grew once all was made that is made once."""
         last = self._memory[-1][0]
-        quarters = [
-            statistics.median(size for at, size in self._memory if last * part / 4 <= at <= last * (part + 1) / 4)
-            for part in range(4)
-        ]
-        told = ", ".join(f"{size / 1024:.0f}" for size in quarters)
-        print(f"memory  of the workers, by quarters of the run: {told} MiB")
+        quarters = [next(size for done, size in self._memory if done >= last * part / 4) for part in range(1, 5)]
+        told = ", ".join(f"{size:.0f}" for size in quarters)
+        print(f"memory  of the workers at 25, 50, 75, 100 % of the run: {told} MiB")
+        warm = WARM_UP_SESSIONS * self._workers
+        late = [(done, size) for done, size in self._memory if done >= warm]
+        if last < warm + SLOPE_SESSIONS:
+            print(f"        how it grows is told of {warm + SLOPE_SESSIONS} sessions and more")
+        else:
+            slope = statistics.linear_regression(*zip(*late, strict=True)).slope * 1_000
+            print(f"        {slope:+.1f} MiB per 1,000 sessions behind the first {warm} (flat: below {FLAT_MIB:g})")
 
     def _report_waiting(self) -> None:
         """How many of those that were handed in later began earlier; a fair queue has few, and the last has none."""
@@ -137,12 +150,12 @@ class Load:
             self._names.append(made.job)
 
     def _watch(self, pids: Sequence[int], sessions: int) -> None:
-        started = time.monotonic()
         with connected(self._run, None, read_timeout_seconds=10.0) as desk:
             while True:
-                self._memory.append((time.monotonic() - started, sum(map(_resident_kib, pids))))
-                self._cpu_seconds = sum(map(_cpu_seconds, pids))
                 health = desk.health(datetime.now(UTC))
+                done = sessions - health.waiting - health.running
+                self._memory.append((done, sum(map(_resident_mib, pids))))
+                self._cpu_seconds = sum(map(_cpu_seconds, pids))
                 if not health.waiting and not health.running:
                     break
                 time.sleep(LOOK_SECONDS)
@@ -193,10 +206,10 @@ def _row(session: int, place: int, kind: str, content: object) -> dict[str, obje
     }
 
 
-def _resident_kib(pid: int) -> int:
+def _resident_mib(pid: int) -> float:
     """Linux only."""
     status = Path(f"/proc/{pid}/status").read_text()
-    return int(status.split("VmRSS:")[1].split()[0])
+    return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
 
 def _cpu_seconds(pid: int) -> float:

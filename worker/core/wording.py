@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from worker.core.identifiers import identifiers_in_redacted
-
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
@@ -36,6 +34,9 @@ _POLAR_WORDS = """
 _STOP = frozenset(_STOP_WORDS.split())
 _POLAR = frozenset(_POLAR_WORDS.split())
 _POLAR_CJK = "不没沒未无無非禁勿别別ぬ"
+
+
+MAX_REMEMBERED_CHARS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,8 @@ def numbers(text: str) -> frozenset[str]:
 
 def identifiers(text: str) -> list[str]:
     """The values that must survive letter by letter, in order."""
+    from worker.core.identifiers import identifiers_in_redacted  # a fifth of what an agent's start would load
+
     return [value for _, value in identifiers_in_redacted(text)]
 
 
@@ -110,9 +113,18 @@ def details(text: str) -> frozenset[str]:
     return frozenset(identifiers(text)) | numbers(text)
 
 
-@lru_cache(maxsize=4_096)
 def wording(text: str) -> Wording:
-    """The text as it is compared; a join asks for each item once to find its like and once to be found."""
+    """The text as it is compared. An item is remembered; what people said, which may be a log, is not."""
+    return _remembered(text) if len(text) <= MAX_REMEMBERED_CHARS else _worded(text)
+
+
+@lru_cache(maxsize=1_024)
+def _remembered(text: str) -> Wording:
+    """A join asks for each item once to find its like and once to be found."""
+    return _worded(text)
+
+
+def _worded(text: str) -> Wording:
     folded = text.translate(_TYPOGRAPHY).casefold()
     polar = {word for word in _WORD.findall(folded) if word in _POLAR or word.endswith("n't")}
     return Wording(
