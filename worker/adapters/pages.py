@@ -18,6 +18,9 @@ import worker
 from worker.reporting.legible import legible
 from worker.reporting.page import SessionPage, WorkspacePage
 
+LONG_CHARS = 500_000
+"""From here on the browser lays out what comes into sight, not all at once; shorter pages are whole in a screenshot."""
+
 _FOLDER = Path(worker.__file__).parent / "pages"
 
 
@@ -43,7 +46,8 @@ def _page(*, title: str, pages: Sequence[SessionPage], workspace: WorkspacePage 
     theme, script = _source("theme.js"), _source("report.js")
     values = {"title": title, "pages": pages, "workspace": workspace, "parts": parts, "policy": _policy(theme, script)}
     page = _environment().get_template("report.html.jinja")
-    return page.render(values, style=_source("report.css"), theme=theme, script=script)
+    is_long = sum(map(len, parts)) > LONG_CHARS
+    return page.render(values, is_long=is_long, style=_source("report.css"), theme=theme, script=script)
 
 
 # Templates are compiled once per process, and not by who only imports this.
