@@ -59,7 +59,7 @@ class Usage:
         lines += [f"{'free for the answer':<{width}}  {'':>10}  {self.reserve:>10,}"]
         lines += [f"{'safety':<{width}}  {'':>10}  {self.safety:>10,}"]
         lines += [f"window {self.window:,}: {self.outcome.replace('_', ' ')}"]
-        lines += [f"  saved by {step}: {tokens:,}" for step, tokens in self.savings.items()]
+        lines += [f"  saved, {step}: {tokens:,}" for step, tokens in self.savings.items()]
         return lines + [f"  {note}" for note in (*self.notes, *([self.over_budget] if self.over_budget else []))]
 
 
