@@ -4,7 +4,7 @@ BIN := .venv/bin
 JOBS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test faults check format lock clean fidelity
+.PHONY: help demo test faults check format lock clean fidelity eval-local peers kits
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -36,6 +36,15 @@ format: .venv/.ready  ## rewrite the code in the project's format
 
 fidelity: .venv/.ready  ## what 1, 10 and 50 consolidations leave of planted truths, with helpful and hostile models
 	PYTHONPATH=bench $(BIN)/python -m fidelity $(ARGS)
+
+eval-local: .venv/.ready  ## everything with a real model: AFTERTURN_EVAL_MODEL, AFTERTURN_EVAL_API_BASE
+	PYTHONPATH=bench:examples $(BIN)/python -m eval_local $(ARGS)
+
+peers: .venv/.ready  ## the same sessions through other libraries and ours; makes an environment for each
+	PYTHONPATH=bench $(BIN)/python -m peers $(ARGS)
+
+kits: .venv/.ready  ## public kits that judge compaction, on ours, with their own scoring
+	PYTHONPATH=bench $(BIN)/python -m peers.kits $(ARGS)
 
 lock: .venv/.ready  ## resolve pyproject.toml anew into requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra dev --generate-hashes \

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from worker.core.correcting import is_mark
 from worker.core.rules import is_hard
 from worker.core.summary import UserMessage
 from worker.core.wording import content_words, identifiers, sentences
@@ -19,6 +20,12 @@ SENTENCE_CHARS = 420
 PASTED_CHARS = 3_000
 PASTED_SHARE = 0.25
 """What somebody pasted is full of numbers that nobody told; its sentences count a quarter."""
+
+PRINTED_LINES = 12
+PRINTED_LETTERS = 0.85
+PRINTED_SHARE = 0.1
+"""In a message of more than 12 sentences those that are less than 85 % letters and spaces are lines of a log or of code
+that somebody pasted: they are short and full of numbers, and would crowd out what was told."""
 
 SENTENCES_PER_MESSAGE = 400
 
@@ -69,7 +76,7 @@ def rank_sentences(said: Sequence[UserMessage], known: frozenset[str] = frozense
         (position, at, text[:SENTENCE_CHARS])
         for position, message in enumerate(said)
         for at, text in enumerate(sentences(message.text)[:SENTENCES_PER_MESSAGE])
-        if len(text) >= SHORTEST_SENTENCE
+        if len(text) >= SHORTEST_SENTENCE and not is_mark(text)
     ]
     words = [content_words(text) for _, _, text in pieces]
     often = Counter(word for some in words for word in some)
@@ -104,7 +111,14 @@ def _weighed(message: int, at: int, text: str, rare_words: int, small: frozenset
     if text.endswith(("?", "？")):
         score -= 1
     share = PASTED_SHARE if len(source.text) > PASTED_CHARS else 1.0
+    if source.text.count("\n") >= PRINTED_LINES and _is_printed(text):
+        share = PRINTED_SHARE
     return Sentence(message=message, at=at, text=text, details=named | counted | called, score=score * share)
+
+
+def _is_printed(text: str) -> bool:
+    """Letters of any script: what people write is made of words."""
+    return sum(char.isalpha() or char.isspace() for char in text) < PRINTED_LETTERS * len(text)
 
 
 def _names(text: str, small: frozenset[str]) -> Iterator[str]:

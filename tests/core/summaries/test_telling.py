@@ -33,6 +33,19 @@ def test_pasted_numbers_do_not_crowd_out_what_was_typed() -> None:
     assert ranked(pasted, "The limit is 250 requests per minute.")[0] == "The limit is 250 requests per minute."
 
 
+def test_lines_of_a_pasted_log_come_behind_words_however_short_they_are() -> None:
+    log = "\n".join(f"src/mod_{n}.py:{n * 7}: took {n} ms for {n * 3} rows, status={n}" for n in range(1, 21))
+    assert len(log) < PASTED_CHARS
+    typed = ["For examples I like Kotlin, not Java.", "The build of the importer broke here:"]
+    order = ranked(f"{typed[1]}\n{log}", typed[0])
+    assert set(order[:2]) == set(typed)
+
+
+def test_a_long_message_in_words_is_not_taken_for_a_log() -> None:
+    spec = "\n".join(f"Point {n}: the service of team {n} answers OPS-44{n:02d} within a day." for n in range(20))
+    assert ranked(spec, "Thanks a lot, that is a good idea.")[0].startswith("Point")
+
+
 def test_nobody_said_nothing() -> None:
     assert ranked() == []
     assert ranked("", "  ") == []
