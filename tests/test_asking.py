@@ -307,7 +307,23 @@ def test_what_code_cannot_mend_goes_back_to_the_model_once() -> None:
     repair = model.asked[1].turns
     assert [turn.role for turn in repair] == ["system", "user", "assistant", "user"]
     assert json.loads(repair[2].content.removeprefix("<summary>\n").removesuffix("\n</summary>"))["request"]
-    assert "identifier invented at request (a1b2c3d): not in the material" in repair[3].content
+    assert "- request (a1b2c3d): not in the material — this stands nowhere in the material" in repair[3].content
+
+
+def test_a_repair_names_what_is_accused_by_its_words_and_not_by_an_id_that_the_model_never_saw() -> None:
+    """A small model cites such an id as evidence."""
+
+    def accuse(part: Part, draft: Draft) -> Judgement:
+        accused = Finding(code="evidence_unsupported", where="concepts", ids=("K-060877",), detail="Bucket policy")
+        known = Finding(code="task_lost", where="tasks", ids=("T-101",))
+        return Judgement(draft=draft, findings=(accused, known))
+
+    model = ScriptedModel(GOOD, BODY)
+    ask(model, judge=accuse)
+    asked = model.asked[1].turns[3].content
+    assert "K-060877" not in asked
+    assert "- concepts: Bucket policy — the cited messages do not speak of this" in asked
+    assert "- tasks (T-101) — task lost" in asked
 
 
 def test_what_the_repair_does_not_mend_degrades_the_part_and_says_why() -> None:

@@ -101,6 +101,41 @@ def test_every_part_is_asked_once_and_then_the_merge(material: Material) -> None
     assert_whole(summarized.summary)
 
 
+def test_a_file_inside_the_project_is_named_from_its_folder_however_the_model_names_it(material: Material) -> None:
+    (first, *others) = material.messages
+    said = replace(first, text=f"{first.text} It is in /home/dana/app/src/alpha.py, like /etc/hosts.")
+    material = replace(material, messages=(said, *others), cwd="/home/dana/app")
+
+    def tells_paths(turns: Sequence[Turn]) -> str:
+        if topic_of(turns) != "alpha":
+            return answers(turns)
+        paths = ("/home/dana/app/src/alpha.py", "/etc/hosts")
+        files = [{"path": path, "change": "mentioned", "note": "", "evidence": ["m0"]} for path in paths]
+        return part_answer(request="Look at alpha", current_work="looked at alpha1", files=files)
+
+    files = run(material, ScriptedModel(otherwise=tells_paths)).summary.files
+    assert sorted(file.path for file in files) == ["/etc/hosts", "src/alpha.py"]
+
+
+def test_a_model_is_told_in_which_language_people_write(material: Material) -> None:
+    model = ScriptedModel(otherwise=answers)
+    run(material, model)
+    assert all("write all texts in English" in request.turns[1].content for request in model.asked)
+
+
+def test_a_merge_that_copies_the_texts_of_an_older_part_does_not_turn_the_clock_back(material: Material) -> None:
+    """Measured with a small model: it gave the first of the pieces as the state of the work."""
+
+    def copies_the_first(turns: Sequence[Turn]) -> str:
+        if topic_of(turns) is not None:
+            return answers(turns)
+        texts = {"request": "Look at alpha", "current_work": "looked at alpha1 and alpha2"}
+        return in_form({**texts, "next_step": None, "changes": []})
+
+    summary = run(material, ScriptedModel(otherwise=copies_the_first)).summary
+    assert (summary.request, summary.current_work) == ("Look at echo", "looked at echo1 and echo2")
+
+
 def test_progress_names_the_parts_and_ends_with_the_merge(material: Material) -> None:
     progress = RecordedProgress()
     run(material, ScriptedModel(otherwise=answers), progress=progress)

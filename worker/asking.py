@@ -346,6 +346,7 @@ class _Asking:
 
     def _user_text(self, part: Part) -> str:
         context = self.context
+        shown = [piece.id for piece in part.pieces if piece.text] or [message.id for message in part.messages] or ["m0"]
         return self.prompts.render(
             "part",
             today=context.today.isoformat(),
@@ -356,6 +357,8 @@ class _Asking:
             instructions=context.instructions[:MAX_INSTRUCTION_CHARS],
             fence=self.fence,
             material=_material(part),
+            first=shown[0],
+            last=shown[-1],
             analysis_only=context.stages == "2",
         )
 

@@ -286,7 +286,7 @@ def _make_checkpoint(
         savings=dict(sealed.tidied.savings),
         tokens_before=sealed.seal.tokens,
         tokens_after=0,
-        cursor=cursor_behind(sealed.messages, sealed.info),
+        cursor=cursor_behind(sealed.messages, sealed.info, sealed.point),
         skipped=sealed.skipped,
         moved=summarized.moved,
     )

@@ -6,6 +6,7 @@ empty, refuses or calls a tool is no ground to build on: the question is asked a
 or the provider did wrong is raised, not tried again: there is one retry layer, and it is the job's.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -16,6 +17,7 @@ from worker.core.checkpoint import Finding, ModelUse
 from worker.core.planning import output_tokens
 from worker.core.tokens import SAFETY_MARGIN, estimate_tokens
 from worker.errors import PromptTooLong
+from worker.log import log_event
 from worker.ports import Model, ModelAnswer, Prompts, Turn
 
 MAX_FURTHER_ANSWERS = 2
@@ -70,11 +72,11 @@ class Conversation(Generic[Said]):
         for _ in range(MAX_FURTHER_ANSWERS):
             if not isinstance(read, Rejection):
                 return read
-            self.rejections.append(read)
+            self._reject(read)
             said, read = self._try_otherwise(said, read)
         if not isinstance(read, Rejection):
             return read
-        self.rejections.append(read)
+        self._reject(read)
         return None
 
     def repaired(self, summary: str, findings: Sequence[Finding]) -> Said | None:
@@ -89,9 +91,13 @@ class Conversation(Generic[Said]):
         except PromptTooLong:
             return None
         if isinstance(read, Rejection):
-            self.rejections.append(read)
+            self._reject(read)
             return None
         return read
+
+    def _reject(self, rejection: Rejection) -> None:
+        log_event("answer_rejected", model=self._model.name, code=rejection.code, detail=rejection.detail)
+        self.rejections.append(rejection)
 
     @property
     def _has_schema(self) -> bool:
@@ -165,7 +171,22 @@ def _use_of(answer: ModelAnswer) -> ModelUse:
     )
 
 
+_MEANINGS = {
+    "evidence_unsupported": "the cited messages do not speak of this; cite those that do, or leave it out",
+    "identifier_invented": "this stands nowhere in the material",
+    "template_echo": "this is from the instructions and not from the material",
+    "inflated": "the summary is longer than the material",
+    "section_missing": "this list is missing",
+}
+"""For codes that do not say to a model what it has to do."""
+
+_OWN_ID = re.compile(r"[KFREVDXLHAM]-[0-9a-f]{6}")
+"""Of an item that the model wrote: it has never seen the id, and would cite it."""
+
+
 def _in_words(finding: Finding) -> str:
-    ids = f" ({', '.join(finding.ids)})" if finding.ids else ""
+    known = [one for one in finding.ids if not _OWN_ID.fullmatch(one)]
+    ids = f" ({', '.join(known)})" if known else ""
     detail = f": {finding.detail}" if finding.detail else ""
-    return f"{finding.code.replace('_', ' ')} at {finding.where}{ids}{detail}"
+    meaning = _MEANINGS.get(finding.code, finding.code.replace("_", " "))
+    return f"{finding.where}{ids}{detail} — {meaning}"

@@ -16,10 +16,12 @@ from worker.asking import AskContext, Asked, Judgement, Proposed, added_use, ask
 from worker.core.answers import Draft
 from worker.core.checkpoint import Finding, ModelUse, Status
 from worker.core.drafting import draft, draft_checks
+from worker.core.filework import relative_path
 from worker.core.grounds import Grounds
 from worker.core.inherited import inherited
 from worker.core.items import items_of, with_items
 from worker.core.joining import join
+from worker.core.language import language_of
 from worker.core.ledger import Ledger
 from worker.core.lifting import lift
 from worker.core.mending import mend, strike
@@ -29,7 +31,7 @@ from worker.core.pairing import pair
 from worker.core.planning import Limits
 from worker.core.shedding import shed
 from worker.core.splitting import Part, divide, part_budget, split
-from worker.core.summary import Constraint, Item, Summary
+from worker.core.summary import Constraint, FileItem, Item, Summary, with_id
 from worker.core.taking import take_ledger
 from worker.core.tidying import Tidied
 from worker.core.tokens import estimate_tokens
@@ -211,6 +213,7 @@ def _context(material: Material, asker: Asker) -> AskContext:
         tasks=tuple(one for one in state.tasks if one.status.is_open),
         answered=tuple(said for said in material.ledger.user_messages if said.answers),
         instructions=material.instructions,
+        language=language_of(said.text for said in material.ledger.user_messages),
         stages=asker.stages,
         summary_tokens=asker.summary_tokens,
     )
@@ -255,6 +258,7 @@ class _Judge:
 
     def __call__(self, part: Part, answered: Draft) -> Judgement:
         messages, ledger = self.source(part)
+        answered = replace(answered, summary=_from_the_project(answered.summary, self._cwd))
         source: dict[str, Any] = {"ledger": ledger, "messages": messages, "previous": self._known}
         grounds = Grounds(messages, ledger, self._known, of_part=True)
         findings = validate(answered.summary, **source, lifts=answered.lifted, grounds=grounds)
@@ -274,6 +278,16 @@ class _Judge:
         shown = dict.fromkeys(piece.id for piece in part.pieces)
         messages = tuple(self._whole[one] for one in shown if one in self._whole)
         return messages, take_ledger(messages, cwd=self._cwd)
+
+
+def _from_the_project(summary: Summary, cwd: str | None) -> Summary:
+    """With the files inside the project named from its folder, as the ledger names them."""
+
+    def named(_: str, item: Item) -> Item:
+        path = relative_path(item.path, cwd) if isinstance(item, FileItem) else ""
+        return with_id(replace(item, id="", path=path)) if isinstance(item, FileItem) and path != item.path else item
+
+    return with_items(summary, named)
 
 
 # From drafts to the summary that is kept.
@@ -338,13 +352,25 @@ def _merge(
         return joined, told
     applied = apply_changes(
         joined,
-        proposed.proposal,
+        _without_stale_texts(proposed.proposal, drafts),
         human=_human(material),
         ledger=material.ledger,
         source_end=_end(material),
         source=Grounds(material.messages, material.ledger, material.state),
     )
     return applied.summary, replace(told, findings=told.findings + applied.refused)
+
+
+def _without_stale_texts(proposal: MergeProposal, pieces: Sequence[Summary]) -> MergeProposal:
+    """With the newest piece's text where the proposal repeats that of an older one: a weak model copies the first."""
+    *older, newest = pieces
+    is_old_request = proposal.request in {one.request for one in older} - {newest.request}
+    is_old_work = proposal.current_work in {one.current_work for one in older} - {newest.current_work}
+    return replace(
+        proposal,
+        request=newest.request if is_old_request else proposal.request,
+        current_work=newest.current_work if is_old_work else proposal.current_work,
+    )
 
 
 def _inherited(material: Material) -> list[Summary]:

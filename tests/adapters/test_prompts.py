@@ -26,6 +26,8 @@ PART: dict[str, object] = {
     "instructions": "",
     "fence": FENCE,
     "material": MATERIAL,
+    "first": "m1",
+    "last": "m2",
     "analysis_only": False,
 }
 FULL_PART = PART | {

@@ -491,6 +491,36 @@ def test_schemas_require_every_key_and_allow_no_other(schema: dict[str, Any], fo
     assert form is None or schema["properties"].keys() == form == PartAnswer.model_fields.keys()
 
 
+@pytest.mark.parametrize(
+    ("written", "result"),
+    [("FAILED: field alert not found", "failed"), ("passed", "passed"), ("passed, but 2 failed", "unknown")],
+)
+def test_a_result_that_begins_with_failed_is_a_failure(written: str, result: str) -> None:
+    content = {**EMPTY_PART, "checks": [{"command": "make", "result": written, "evidence": ["m1"]}]}
+    assert PartAnswer.model_validate(content).checks[0].result == result
+
+
+@pytest.mark.parametrize(
+    ("written", "cited"),
+    [
+        (["m12", "[m3 human]", 7], ("m3", "m7", "m12")),
+        ("m12, m13", ("m12", "m13")),
+        ("m3-m9", ("m3", "m9")),
+        (["M4"], ("m4",)),
+        (["K-060877", "X-344ce0", "E-3445ee", "T-101"], ()),
+        (["9f31c07", "toolu_01"], ()),
+    ],
+)
+def test_evidence_is_what_names_a_message_and_not_the_digits_of_other_ids(written: Any, cited: tuple[str, ...]) -> None:
+    content = {
+        **EMPTY_PART,
+        "request": "Look",
+        "current_work": "Done",
+        "concepts": [{"text": "a", "evidence": written}],
+    }
+    assert PartAnswer.model_validate(content).concepts[0].evidence == cited
+
+
 @pytest.mark.real
 @pytest.mark.skipif("AFTERTURN_TEST_DATA" not in os.environ, reason="AFTERTURN_TEST_DATA is not set")
 def test_a_large_models_answer_is_read_whole() -> None:

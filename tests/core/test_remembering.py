@@ -176,10 +176,21 @@ def test_only_standing_rules_in_force_are_remembered() -> None:
     assert [bullet.text for bullet in proposed(made).bullets] == ["never touch main"]
 
 
-def test_a_rule_whose_wording_added_a_value_is_kept_as_the_person_said_it() -> None:
-    item = rule("Never touch main, see https://evil.example/x", quote="never touch main")
-    made = checkpoint(Summary(constraints=(item,)), "and never touch main")
-    assert [bullet.text for bullet in proposed(made).bullets] == ["never touch main"]
+@pytest.mark.parametrize(
+    ("worded", "said", "told"),
+    [
+        ("Never touch main, see https://evil.example/x", "never touch main", "Never touch main."),
+        ("Never deploy payments on Fridays.", "never deploy staging on Fridays", "Never deploy staging on Fridays."),
+        ("Never delete.", "never delete unless I say so", "Never delete unless I say so."),
+        ("Never touch main.", "please never touch main, ever", "Never touch main."),
+        ("不要碰支付模块。", "不要碰登录模块", "不要碰登录模块。"),
+    ],
+)
+def test_a_rule_whose_wording_adds_or_drops_something_is_kept_as_the_person_said_it(
+    worded: str, said: str, told: str
+) -> None:
+    made = checkpoint(Summary(constraints=(rule(worded, quote=said),)), f"and {said}")
+    assert [bullet.text for bullet in proposed(made).bullets] == [told]
 
 
 def test_a_rule_that_the_agent_gave_needs_no_message() -> None:

@@ -33,7 +33,8 @@ LIST_CAPS: Mapping[str, int] = {
 _VOID_WORDS = ["none", "none.", "n/a", "na", "n.a.", "null", "nil", "nothing", "nothing.", "(none)", "(nothing)"]
 _VOID = frozenset([*_VOID_WORDS, "not applicable", "-", "--", "—", "…", "...", "[]", "{}", "无", "没有", "なし"])
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-_MESSAGE_NUMBERS = re.compile(r"\d{1,9}")
+_MESSAGE_NUMBERS = re.compile(r"(?<![A-Za-z0-9_])(?<![A-Za-z]-)[mM]?(\d{1,9})(?![A-Za-z0-9_])")
+"""Not the digits of other ids: "X-344ce0" cites no message."""
 
 
 def is_void(value: object) -> bool:
@@ -134,9 +135,17 @@ _STATUSES = {
 }
 _PROBLEMS = {"failure": ProblemKind.FAILED_ATTEMPT, "attempt": ProblemKind.FAILED_ATTEMPT}
 
+
+def _read_result(value: object) -> CheckResult:
+    """The word, or that a text begins with "failed"; a text that begins with "passed" may go on with what did not."""
+    if isinstance(value, str) and value.strip().casefold().startswith("failed"):
+        return CheckResult.FAILED
+    return _read_word(CheckResult, CheckResult.UNKNOWN, _RESULTS)(value)
+
+
 ChangeWord = Annotated[Change, BeforeValidator(_read_word(Change, Change.MENTIONED, _CHANGES))]
 ReferenceWord = Annotated[ReferenceKind, BeforeValidator(_read_word(ReferenceKind, ReferenceKind.OTHER, _REFERENCES))]
-ResultWord = Annotated[CheckResult, BeforeValidator(_read_word(CheckResult, CheckResult.UNKNOWN, _RESULTS))]
+ResultWord = Annotated[CheckResult, BeforeValidator(_read_result)]
 ProblemWord = Annotated[ProblemKind, BeforeValidator(_read_word(ProblemKind, ProblemKind.CLAIM, _PROBLEMS))]
 StatusWord = Annotated[TaskStatus, BeforeValidator(_read_word(TaskStatus, TaskStatus.OPEN, _STATUSES))]
 ScopeWord = Annotated[Scope, BeforeValidator(_read_word(Scope, Scope.STANDING, {}))]

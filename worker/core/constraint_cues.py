@@ -33,7 +33,7 @@ _OUTPUT_NOUN = (
     r"(?:repl(?:y|ies)|answers?|responses?|messages?|commits?|commit messages?|comments?|docstrings?|functions?"
     r"|methods?|files?|classes"
     r"|variables?|names?|tests?|branch(?:es)?|branch names?|PRs?|pull requests?|summar(?:y|ies)|explanations?"
-    r"|outputs?|code|docs"
+    r"|outputs?|code|docs|charts?|plots?|figures?"
     r"|documentation|changes|migrations?|endpoints?|modules?|numbers|dates|amounts|prices|units|tables|lists"
     r"|paragraphs?|sentences?)"
 )
@@ -82,7 +82,8 @@ PROHIBITIONS_AT_CLAUSE = (
         r"|clue|doubt|shit|kidding)\b)[\w-]+(?:\s[\w-]+){0,3}\s?!"
     ),
     rf"no\s+{_FORBIDDEN_NOUN}\b[^.?!]{{0,60}}(?:!|\bplease\b|\bunless\b|\bin (?:the|your|any)\b)",
-    r"(?:nothing|nobody|no one) (?:gets|should|may|must|is to|goes|touches|merges)\b",
+    r"(?:nothing|nobody|no one) (?:gets|should|may|must|is to|goes|touches|merges|leaves)\b",
+    r"(?:spare me|stay clear of|keep clear of)\s+\w+",
 )
 """Matched where a clause begins, behind what leads into it."""
 
@@ -100,6 +101,9 @@ PROHIBITIONS = (
         r"|read[- ]only|not to be|no[- ]go|out of bounds|out of scope|frozen)\b"
     ),
     r"\b(?:hands|fingers|paws) off\b",
+    r"\bit(?:['’]s| is) (?:not|never) (?:ok|okay|fine|acceptable|alright|all right) to\b",
+    r"\bI(?:['’]d| would) (?:ask|like|want|appreciate|be grateful)\b[^.?!]{1,30}\b(?:stay clear|keep clear|not to)\b",
+    r"\b(?:when|once|after) [^.?!]{3,80}, not (?:earlier|sooner|before)\b",
     (
         r"\b(?:leave|keep)\b[^?!\n]{1,80}\b(?:alone|as (?:it|they) (?:is|are)|as[- ]is|untouched|unchanged|intact"
         r"|out of (?:it|this))\b"
@@ -135,12 +139,25 @@ RULES_AT_CLAUSE = (
         r"|first)?\b[^.?!]{0,50}\b(?:before|first|prior to|whenever|if (?:in doubt|unsure|you|anything is"
         r"|something is))\b"
     ),
-    r"(?:wait for|get|require|need) my (?:approval|ok|okay|permission|confirmation|go-ahead|sign-off|consent)\b",
+    r"(?:wait for|get|require|need) my (?:go\b|approval|ok|okay|permission|confirmation|go-ahead|sign-off|consent)\b",
     r"(?:prefer|favou?r)\s+\w+",
     (
         rf"(?:respond|reply|answer|write|speak|talk|communicate|comment|explain|think|report|summari[sz]e)\s+(?:(?:to"
         rf"|with) (?:me|us) |back |everything |all |only |code comments |"
         rf"comments |commit messages |docs |your answers? |your replies )*in (?:(?:a|an|the) )?(?:very )?{_LANGUAGE}\b"
+    ),
+    (
+        r"(?:respond|reply|answer|write|speak|talk)\s+(?:(?:to|with) (?:me|us) )?in (?:(?:a|an|the|my|our) )?"
+        r"(?:[\w-]+ ){1,3}(?:style|tone|voice|register)\b"
+    ),
+    (
+        r"(?:report|print|show|give|write|store|log|format|express|state)\s+(?:all|every|each|any)\s+(?:\w+ )?"
+        r"(?:times?|timestamps?|dates?|durations?|amounts?|prices?|numbers?|sizes?|distances?|temperatures?)\s+"
+        r"(?:in|as|with|to)\b"
+    ),
+    (
+        r"(?:use|write|put|include|mention|give|spell|state|show|number)\s+[^.?!]{1,60}\bin your (?:replies|answers"
+        r"|responses|messages|commit messages|summaries|explanations)\b"
     ),
     (
         r"use\s+[^.?!]{0,60}?\b(?:tabs?|spaces|quotes|semicolons|snake[_ ]?case|camel ?case|kebab[- ]?case"
@@ -205,6 +222,14 @@ RULES = (
         r"|throughout (?:this|the)|at all times|as a (?:general )?rule|by default|until further notice|until I (?:say"
         r"|tell|ask)|every single time)\b(?!\s+(?:it|the|this|that) (?:is|was|does|did|works?|uses?))"
     ),
+    (
+        r"(?:^|: )\W*(?:and |also |but |so |please )*(?:if|when)\b[^.?!]{3,120}, (?:please |just )?(?:stop|refuse"
+        r"|decline|escalate|abort)\b(?: and\b|[^.?!]{0,60}\binstead of \w+ing\b)"
+    ),
+    r"\b(?:needs?|requires?) (?:my|our|explicit) (?:word|approval|ok|okay|consent|permission|sign-off|go-ahead)\b",
+    r"\bwe(?:['’]re| are) (?:bound|limited|restricted|confined) to\b",
+    r"\b(?:user|client|customer|boss|team) (?:strongly |always |clearly )?prefers\b(?! not to say)",
+    r"\bI (?:really )?like (?!(?:it|this|that|them|how)\b)[^.?!,]{2,40}, not \w+",
     r"\b(?:every|each|any) ?time you\b|\bwhenever\b|\banytime you\b",
     (
         r"^\W*(?:and |also |but |so |please )*(?:when|if|before|after|while|once|as soon as|unless) (?:you(?:['’]re"
@@ -212,10 +237,11 @@ RULES = (
         r"|responding|coding|committing|pushing|deploying|merging|editing|refactoring|adding|changing|creating|naming"
         r"|in doubt|unsure|something is unclear"
         r"|anything is unclear|a (?:test|check|build|command) fails|(?:each|every|any|all)|tests? (?:fail"
-        r"|break)s?)\b[^.?!]{3,200}"
+        r"|break)s?)\b(?![^.?!]{0,160}, (?:then )?(?:it|that|this|there)(?:['’]s| is| are| was| means?)\b)"
+        r"[^.?!]{3,200}"
     ),
     (
-        r"\b(?:before|after|for|with|in|on|at the (?:end|start|beginning|top) of) (?:each"
+        r"\b(?:before|after|for|with|in|on|under|above|below|beside|at the (?:end|start|beginning|top) of) (?:each"
         r"|every)\b(?: single)? (?!day\b|month\b|row\b|item\b|line\b|file\b|other\b|session\b|loop\b)\w+"
     ),
     rf"\bin (?:all|each|every|any)(?: of)?(?: your| my| our| the)? {_OUTPUT_NOUN}\b",
@@ -224,6 +250,12 @@ RULES = (
         rf"|has to|have to|shall|are to|is to|ends?|starts?|gets?|goes?|stays?)\b"
     ),
     rf"\b(?:your|our|my) {_OUTPUT_NOUN}\s+(?:should|must|need to|needs to|have to|has to|shall|are to|is to)\b",
+    rf"^\W*{_OUTPUT_NOUN}\s+(?:only\s+)?in\s+{_LANGUAGE}\b",
+    r"\b(?:has|have) to (?:be|stay|remain) (?:at least|at most|under|below|above|within)\b",
+    (
+        r"^\W*if [^.?!,]{3,80}, (?:tell|warn|notify|ping|alert|inform) (?:me|us) "
+        r"(?:at once|immediately|right away|first)\b"
+    ),
     rf"^\W*{_OUTPUT_NOUN}\s+(?:should|must|need to|have to|shall|are to|go|stay)\b",
     r"\b(?:one|a single) (?:\w+ ){1,3}(?:per|at a time|for each|for every)\b",
     (
@@ -289,9 +321,9 @@ OTHER_SCRIPTS = (
         r"|优先|優先)(?:使用|用|选|選|采用|考虑|保持|简|少|不)|保持.{1,16}(?:不变|不變|简洁|簡潔|一致|风格|原样)"
     ),
     # Japanese
-    r"(?:しないで|ないでください|ないで下さい|ないように|てはいけ|てはなら|ではいけ|ではなら|ちゃだめ|ちゃダメ|禁止|厳禁|べからず|は不可|してはダメ|してはだめ)",
+    r"(?:しないで|ないでください|ないで下さい|ないように|ないこと(?=[。！!、\s]|$)|てはいけ|てはなら|ではいけ|ではなら|ちゃだめ|ちゃダメ|禁止|厳禁|べからず|は不可|してはダメ|してはだめ)",
     (
-        r"必ず|絶対に|絶対|つねに|常に|毎回|いつも.{0,20}(?:して|で)|今後|これから(?:は|ずっと)|以降(?:は|、)|(?:する|ある|なる|ない)ように(?:して|お願い|する)|(?:のみ"
+        r"必ず|絶対に|絶対|つねに|常に|毎回|いつも.{0,20}(?:して|で)|今後|これから(?:は|ずっと)|以降(?:は|、)|(?:する|ある|なる|ない)ように(?:して|お願い|する)|(?:のみ|だけ)に(?:して|限)|(?:のみ"
         r"|だけ)(?:を)?(?:使|変更|編集|出力|回答|書)|(?:日本語|英語|敬語|簡潔|丁寧語?)(?:に|で)(?:答|回答|返|書|お願い|返信|コメント)|必須|なるべく|できるだけ|許可なく|許可なしに"
         r"|確認せずに|勝手に.{0,20}(?:ない|な[。！]?$)"
     ),

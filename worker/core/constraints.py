@@ -72,7 +72,8 @@ _IDIOM_ABROAD = re.compile(
     r"|no te preocupes|não se preocupe|не волнуй|не беспокой|не переживай|не знаю)"
 )
 _REPORTED = re.compile(
-    r"(?i)\b(?:says?|said|claims?|claimed|complains?|states?|stated|reads|according to|reports?|reported"
+    r"(?i)\b(?:says?|said|claims?|claimed|complains?|states?|stated|reads|according to|(?<=\w )(?<!please )reports?"
+    r"|reported"
     r"|the (?:docs?|error|warning|linter|message|log|output|compiler|article|issue|ticket)\b[^.?!]{0,30}(?:that|:"
     r"|says?|tells?))\s"
 )

@@ -8,6 +8,7 @@ from dataclasses import replace
 from worker.core.commands import hides_exit_code, normal_command, repeatable, simple_commands
 from worker.core.invocations import Invocation
 from worker.core.ledger import Failure
+from worker.core.messages import ToolResult
 from worker.core.summary import Check, CheckResult, with_id
 
 MAX_LINE_CHARS = 300
@@ -220,6 +221,17 @@ def _mentions_failure(invocation: Invocation) -> bool:
 def _told(text: str) -> CheckResult:
     told = (result for result in (CheckResult.FAILED, CheckResult.PASSED) if _telling_lines(text, result))
     return next(told, CheckResult.UNKNOWN)
+
+
+def tells_failure(result: ToolResult) -> bool:
+    """True when a result says that something failed: by its flag or exit code, how it ends, or a loud word in it."""
+    if result.is_error or result.exit_code:
+        return True
+    told = _told(result.text)
+    return told is CheckResult.FAILED or (told is CheckResult.UNKNOWN and _LOUD.search(result.text) is not None)
+
+
+_LOUD = re.compile(r"(?<!\b0 )\bFAILED\b|^\s{0,8}(?:error|fatal)(?:\[\w+\])?: ", re.MULTILINE)
 
 
 def _telling_lines(text: str, result: CheckResult) -> list[str]:

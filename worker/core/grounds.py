@@ -9,11 +9,13 @@ from datetime import datetime
 
 from worker.core.deciding import decisions, memories
 from worker.core.drafting import draft_errors
+from worker.core.failures import tells_failure
 from worker.core.identifiers import contains_identifier
 from worker.core.items import items_of, words_of
+from worker.core.language import language_of
 from worker.core.ledger import Ledger
 from worker.core.looking import acting_messages
-from worker.core.messages import Message, Origin
+from worker.core.messages import Message, Origin, ToolResult
 from worker.core.summary import Item, Memory, MemoryKind, Problem, Summary, with_id
 from worker.core.toolkit import concepts_seen
 from worker.core.wording import content_words, identifiers
@@ -31,6 +33,28 @@ RUN_SHARE = 2 / 3
 
 SHARED_WORDS = 2
 """Content words that an item and what it cites must share when they share no identifier; fewer in short items."""
+
+
+SHOWN_SHARE = 0.6
+"""Of a fact's words, that must stand in what it cites. True facts of a large model have 0.7 and more of them there."""
+
+FEWEST_JUDGED = 4
+FEWEST_DIGITS = 3
+"""Of a number in running words that must stand somewhere: a smaller one may have been counted."""
+_ABOUT_PEOPLE = frozenset(["user", "users", "perso", "human", "wants", "want", "prefe", "likes", "asked", "asks"])
+_DATE = re.compile(r"\b(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?\b(?![.,]?\d)")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
+_DELETES = re.compile(
+    r"(?<![a-z])(?:rm|rmdir|unlink|del|mv|trash|shred|clean)(?![a-z])|delet|remov|rename|move", re.IGNORECASE
+)
+_DENIES = re.compile(
+    r"\W{0,3}(?:(?:no|nope|nah|not|wrong|nein|non)\b|don['’]t\b|[不没沒错錯]|いいえ|違)", re.IGNORECASE
+)
+"""What a person denies stands before their words as what they answer, and is not shown by them."""
+
+_COMPOUND = re.compile(r"\b[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)+\b")
+_LONG_NUMBER = re.compile(r"(?<![\w.:-])\d[\d,.]*\d(?![\w:-])")
+"""One that stands by itself: not in a name, a hash, a time or the mark of a secret."""
 
 
 class Grounds:
@@ -66,6 +90,12 @@ class Grounds:
             said.id: said.answers for said in (*self.previous.user_messages, *ledger.user_messages) if said.answers
         }
         results = [message.tool_result for message in messages if message.tool_result]
+        self._results = {result.call_id: result for result in results}
+        self._calls = {call.id: call for message in messages for call in message.tool_calls}
+        self.tools = frozenset(call.name for call in self._calls.values())
+        self._all_shown: str | None = None
+        self._language: str | None = None
+        self._plain: str | None = None
         self._succeeded = {result.call_id for result in results if not result.is_error and not result.exit_code}
         self._written_by_code = {words_of(item) for item in _items_of_ledger(ledger)}
         self._known = self._by_id.keys() | self.human.keys() | self._cited_before()
@@ -92,6 +122,53 @@ class Grounds:
             return True
         message = self._by_id.get(message_id)
         return message is not None and any(call.id in self._succeeded for call in message.tool_calls)
+
+    def results(self, message_id: str) -> list[ToolResult]:
+        """What a message shows of tools: its own result, or the results of its calls."""
+        message = self._by_id.get(message_id)
+        if message is None:
+            return []
+        of_calls = [self._results[call.id] for call in message.tool_calls if call.id in self._results]
+        return [message.tool_result] if message.tool_result else of_calls
+
+    def shown(self, message_id: str) -> str:
+        """What a message shows beyond the assistant's word, in one case: a person's text, calls and their results."""
+        message = self._by_id.get(message_id)
+        if message is None or message.is_human:
+            text = self.human.get(message_id, "")
+            return text.casefold() if _DENIES.match(text) else self.folded(message_id)
+        asked = message.tool_result and self._calls.get(message.tool_result.call_id)
+        calls = [asked] if asked else message.tool_calls
+        said = [f"{call.name} {call.arguments}" for call in calls]
+        return _unescaped("\n".join([*said, *(result.text for result in self.results(message_id))])).casefold()
+
+    def shows_enough(self, text: str, cited: Sequence[str]) -> bool:
+        """False when most words of a statement, or one of its numbers, stand in nothing that it cites.
+
+        True for one that is too short to be judged, in another script, or in another language than what tools print.
+        """
+        names = _names_in(text)
+        shown = "\n".join(map(self.shown, cited))
+        plain = without_commas(shown)
+        if any(number not in plain for number in numbers_of(text)):
+            return False
+        if len(names) < FEWEST_JUDGED or not (_is_latin(text) and _is_latin(shown)) or self._is_foreign_talk():
+            return True
+        return sum(name in shown for name in names) >= len(names) * SHOWN_SHARE
+
+    def is_judged(self, text: str) -> bool:
+        """True for a text that `shows_enough` can say no to by its words."""
+        return len(_names_in(text)) >= FEWEST_JUDGED and _is_latin(text) and not self._is_foreign_talk()
+
+    def _is_foreign_talk(self) -> bool:
+        if self._language is None:
+            self._language = language_of(self.human.values()) or "English"
+        return self._language != "English"
+
+    def _shown_range(self) -> str:
+        if self._all_shown is None:
+            self._all_shown = "\n".join(self.shown(message.id) for message in self.messages)
+        return self._all_shown
 
     def said_at(self, message_id: str) -> datetime | None:
         message = self._by_id.get(message_id)
@@ -169,14 +246,32 @@ class Grounds:
             return True
         return sum(stem in known or said.rfind(stem) >= 0 for stem in stems) >= len(stems) * TOLD_SHARE
 
-    def foreign(self, text: str) -> list[str]:
-        """The content words of a text that stand nowhere: not in the range, not in what was known before.
+    def invented_numbers(self, text: str) -> list[str]:
+        """The numbers of a text that stand nowhere in the range, and were not known before."""
+        told = [number for number in numbers_of(text) if len(number) >= FEWEST_DIGITS]
+        return [number for number in told if not (self._is_known(number) or self._is_in_range(number))]
 
-        A text in another script than the range may be a translation: then only the Latin words inside a text of
-        Chinese, Japanese or the like are judged, which are names and terms.
+    def _is_known(self, number: str) -> bool:
+        known = self._known_words()
+        return number in known or number in without_commas(known)
+
+    def _is_in_range(self, number: str) -> bool:
+        """Looked for as it stands first: the range without commas is a second copy of it."""
+        if number in self._whole_range():
+            return True
+        if self._plain is None:
+            self._plain = without_commas(self._whole_range())
+        return number in self._plain
+
+    def foreign(self, text: str, *, of_person: bool = False) -> list[str]:
+        """The content words of a text that nothing shows: no person, no tool, not what was known before.
+
+        A text in another script than the range (of_person: than what people said) may be a translation: then only the
+        Latin words inside a text of Chinese, Japanese or the like are judged, which are names and terms.
         """
-        known, said = self._known_words(), self._whole_range()
-        is_latin, range_is_latin = _is_latin(text), _is_latin(said or known)
+        known, said = self._known_words(), self._shown_range()
+        read = "\n".join(self.human.values()) if of_person else said
+        is_latin, range_is_latin = _is_latin(text), _is_latin(read or said or known)
         return [
             stem
             for stem in _stems(text)
@@ -213,8 +308,17 @@ class Grounds:
     def acted(self, message_id: str) -> tuple[str, ...]:
         """The messages of the calls that did something there and succeeded; none for what only looked."""
         if self._acting is None:
-            self._acting = acting_messages(self.messages)
+            acting = acting_messages(self.messages)
+            self._acting = {one: acts for one, acts in acting.items() if not self._tells_failure(acts)}
         return self._acting.get(message_id, ())
+
+    def _tells_failure(self, acts: Sequence[str]) -> bool:
+        return any(tells_failure(result) for one in acts for result in self.results(one))
+
+    def is_deletion(self, name: str) -> bool:
+        """True when a call of the range speaks of deleting or moving and names the file."""
+        asked = (f"{call.name} {call.arguments}" for call in self._calls.values())
+        return any(name in words and _DELETES.search(words) for words in asked)
 
     def is_only_printed(self, words: str) -> bool:
         """True for words that stand in tool output in this order, and that neither a person nor the assistant wrote."""
@@ -249,6 +353,22 @@ class Grounds:
             return False
         item_is_latin = _is_latin(words_of(item))
         return any(_is_latin(self.folded(one)) is item_is_latin for one in cited)
+
+
+def _names_in(text: str) -> list[str]:
+    """What a text names, each once: words by their stems, and a name of several words ("billing-wal-eu") whole."""
+    compounds = _COMPOUND.findall(text.casefold())
+    return list(dict.fromkeys([*compounds, *_stems(_COMPOUND.sub(" ", text))]))
+
+
+def numbers_of(text: str) -> list[str]:
+    """The numbers of two digits and more without their commas; no dates and years, which may have been written out."""
+    return _LONG_NUMBER.findall(without_commas(_DATE.sub(" ", text)))
+
+
+def without_commas(text: str) -> str:
+    """The text with "1,190" as "1190"."""
+    return _THOUSANDS.sub("", text)
 
 
 def _in_words(text: str) -> str:

@@ -22,6 +22,7 @@ from worker.core.items import items_of
 from worker.core.joining import EARLIER
 from worker.core.lines import marked_line, paragraph
 from worker.core.rebuilding import in_runs
+from worker.core.rules import told_rule
 from worker.core.session_key import session_label
 from worker.core.summary import (
     Change,
@@ -263,8 +264,8 @@ def _decided(summary: Summary, before: Summary) -> list[str]:
     return _once(
         [
             *(_QUOTED_BEHIND.sub("", problem.text) for problem in decisions if problem.id not in known),
-            *(f"rule: {rule.rule}" for rule in rules),
-            *(f"no longer a rule: {rule.rule}" for rule in lifted),
+            *(f"rule: {told_rule(rule)}" for rule in rules),
+            *(f"no longer a rule: {told_rule(rule)}" for rule in lifted),
             *(f"correction: {memory.text}" for memory in corrections if memory.id not in known),
         ]
     )

@@ -62,7 +62,7 @@ _DENIED = re.compile(
 )
 _DENIAL_CHARS = 600
 _ERROR_START = re.compile(
-    r"\s*(?:<tool_use_error>|(?:\w{1,40}Error|Error|ERROR)(?: \w+ing \w+)?:|Error executing|Failed to|ENOENT"
+    r"\s*(?:<tool_use_error>|(?:\w{1,40}Error|Error|ERROR|error)(?: \w+ing \w+)?:|Error executing|Failed to|ENOENT"
     r"|EACCES|File not found|File does not exist|No such file|String to replace not found"
     r"|No changes made|Could not find|No replacement was performed|Traceback \(most recent call last\)|Invalid "
     r"|apply_patch verification failed|Your proposed edit has introduced)"

@@ -12,6 +12,9 @@ _READERS = """
 """
 _GIT_READERS = "log show diff status branch blame grep ls-files rev-parse remote describe"
 _GH_READERS = "view list diff checks status api"
+_CLUSTER_READERS = "get describe logs top explain events ps inspect images list status history version"
+_CLUSTER_LOOKS_UP = frozenset(_CLUSTER_READERS.split())
+_CLUSTER_TOOLS = frozenset({"kubectl", "oc", "docker", "podman", "helm"})
 _LOOKS_UP, _GIT_LOOKS_UP, _GH_LOOKS_UP = (frozenset(names.split()) for names in (_READERS, _GIT_READERS, _GH_READERS))
 _GH_WRITES = frozenset(["-X", "--method", "-f", "-F", "--field", "--raw-field", "--input"])
 _FORGES = frozenset({"git", "gh"})
@@ -35,6 +38,8 @@ def _only_reads(program: str, *given: str) -> bool:
         return next((word for word in given if not word.startswith("-")), "") in _GIT_LOOKS_UP
     if name == "gh":
         return not _GH_LOOKS_UP.isdisjoint(given[:2]) and _GH_WRITES.isdisjoint(given)
+    if name in _CLUSTER_TOOLS:
+        return next((word for word in given if not word.startswith("-")), "") in _CLUSTER_LOOKS_UP
     return name in _LOOKS_UP
 
 

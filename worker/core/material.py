@@ -63,7 +63,7 @@ def shown(message: Message, *, interrupted: Collection[int] = (), orphan: bool =
     lines += [_call(call, number in interrupted) for number, call in enumerate(message.tool_calls)]
     if message.tool_result is not None:
         lines += _result(message.tool_result, orphan)
-    lines += [_attachment(attachment) for attachment in message.attachments]
+    lines += [attachment_line(attachment) for attachment in message.attachments]
     return "\n".join([header(message), *lines]) if lines else ""
 
 
@@ -142,7 +142,8 @@ def _result(result: ToolResult, orphan: bool) -> list[str]:
     return [first, clean(result.text)] if result.text.strip() else [f"{first} empty"]
 
 
-def _attachment(attachment: Attachment) -> str:
+def attachment_line(attachment: Attachment) -> str:
+    """What stands for something that is not text: "[image image/png 12 KB]"."""
     facts = [attachment.kind, attachment.media_type or "", _size(attachment.size), attachment.name or ""]
     return clean(f"[{' '.join(filter(None, facts))}]")
 

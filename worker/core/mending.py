@@ -28,6 +28,7 @@ from worker.core.messages import Message
 from worker.core.obligations import (
     find_constraint,
     find_task,
+    is_told_whole,
     lost_identifiers,
     misjudged_files,
     missing_corrections,
@@ -38,13 +39,15 @@ from worker.core.obligations import (
 from worker.core.phrasing import without_instructions
 from worker.core.rules import as_rule, is_weakened
 from worker.core.secrets import redact
-from worker.core.sourcing import is_supported
+from worker.core.sourcing import LONGEST_QUOTE_CHARS, broken_rule, clause_of, is_supported, turned_words, whole_sentence
 from worker.core.summary import (
     Check,
+    CheckResult,
     Constraint,
     ErrorItem,
     FileItem,
     Item,
+    Memory,
     Problem,
     ProblemKind,
     Reference,
@@ -68,6 +71,8 @@ UNSUPPORTED_FLOOR = 4
 
 SAME_RULE = 0.6
 """Share of a rule's content words that one sentence of a person must hold to be its source."""
+
+BEST_CITED = 4
 
 Mender = Callable[[Summary, Finding, Grounds], Summary | None]
 
@@ -118,7 +123,9 @@ def _mend_once(summary: Summary, findings: Sequence[Finding], grounds: Grounds) 
 
 
 def _beyond_citations(summary: Summary, findings: Sequence[Finding]) -> bool:
-    accused = sum(one.code == "evidence_unsupported" and bool(one.ids) for one in findings)
+    """Whether so many items cite what has nothing to do with them. One that cites nothing may just lack the field."""
+    citing = {item.id for _, item in items_of(summary) if item.evidence}
+    accused = sum(one.code == "evidence_unsupported" and not citing.isdisjoint(one.ids) for one in findings)
     return accused >= UNSUPPORTED_FLOOR and accused > UNSUPPORTED_SHARE * sum(1 for _ in items_of(summary))
 
 
@@ -232,6 +239,8 @@ def _add_constraint(summary: Summary, finding: Finding, grounds: Grounds) -> Sum
     missing = next((one for one in known if one.id in finding.ids), None)
     if missing is None:
         return None
+    if is_told_whole(missing, summary.constraints):  # another cure has told it meanwhile
+        return summary
     return replace(summary, constraints=(*summary.constraints, with_id(missing)))
 
 
@@ -262,10 +271,13 @@ def _strengthen(summary: Summary, finding: Finding, grounds: Grounds) -> Summary
         if not isinstance(item, Constraint):
             return item
         known = find_constraint(item, (*grounds.ledger.constraints, *grounds.previous.constraints))
+        quote = clause_of(item, grounds)
+        if known and quote in known.quote and not is_weakened(known.rule, quote):
+            quote = known.quote
         rules = [known.rule] if known else []
-        rule = next((one for one in rules if not is_weakened(one, item.quote)), as_rule(item.quote))
+        rule = next((one for one in rules if not is_weakened(one, quote)), as_rule(quote))
         seen = find_constraint(item, grounds.ledger.constraints)
-        return replace(item, rule=rule, scope=seen.scope if seen else item.scope)
+        return replace(item, rule=rule, quote=quote, scope=seen.scope if seen else item.scope)
 
     return _change(summary, finding, strong)
 
@@ -303,6 +315,14 @@ def _demote_task(summary: Summary, finding: Finding, grounds: Grounds) -> Summar
     return _change(summary, finding, demoted)
 
 
+def _end_task(summary: Summary, finding: Finding, grounds: Grounds) -> Summary | None:
+    def ended(item: Item) -> Item:
+        seen = find_task(item, grounds.ledger.tasks) if isinstance(item, Task) else None
+        return replace(item, status=seen.status) if isinstance(item, Task) and seen else item
+
+    return _change(summary, finding, ended)
+
+
 def _unfix(summary: Summary, finding: Finding, _: Grounds) -> Summary | None:
     """What only the answer says stays readable, and the error stays unresolved."""
 
@@ -320,6 +340,16 @@ def _cite_known(summary: Summary, finding: Finding, grounds: Grounds) -> Summary
     )
 
 
+def _cite_best(summary: Summary, finding: Finding, grounds: Grounds) -> Summary | None:
+    """Of a list that runs on through all messages, the few that speak most of the item: else it would cite nothing."""
+
+    def cited(item: Item) -> Item:
+        ranked = sorted(filter(grounds.knows, item.evidence), key=lambda one: -grounds.support(item, one))
+        return replace(item, evidence=join_evidence(ranked[:BEST_CITED]))
+
+    return _change(summary, finding, cited)
+
+
 def _cite_better(summary: Summary, finding: Finding, grounds: Grounds) -> Summary | None:
     """The messages that do speak of the item; an item that none speaks of was made up, and goes. So does a text."""
     if not finding.ids:
@@ -334,14 +364,77 @@ def _cite_better(summary: Summary, finding: Finding, grounds: Grounds) -> Summar
     return _change(summary, finding, supported)
 
 
-def _fact_to_claim(summary: Summary, finding: Finding, _: Grounds) -> Summary | None:
-    def claimed(item: Item) -> Item:
+def _fail_check(summary: Summary, finding: Finding, _: Grounds) -> Summary | None:
+    def failed(item: Item) -> Item:
+        return replace(item, result=CheckResult.FAILED, note="") if isinstance(item, Check) else item
+
+    return _change(summary, finding, failed)
+
+
+def _tell_rule(summary: Summary, finding: Finding, grounds: Grounds) -> Summary | None:
+    """Puts a person's words behind an order that turns them round, so that nobody follows it unwarned."""
+
+    def warned(text: str) -> str:
+        quote = broken_rule(text, grounds)
+        return f'{text} (but: "{quote}")' if quote else text
+
+    return _reword(summary, finding, warned)
+
+
+def _show_or_claim(summary: Summary, finding: Finding, grounds: Grounds) -> Summary | None:
+    """A fact is given the message that shows it, where one does: a weak model cites the one beside it. Else a claim."""
+
+    def settled(item: Item) -> Item:
         if not isinstance(item, Problem):
             return item
+        showing = _showing(item, grounds)
+        if showing is not None:
+            return replace(item, evidence=join_evidence(item.evidence, [showing]))
         claim = replace(item, kind=ProblemKind.CLAIM)
         return replace(claim, id=item_id(claim)) if item.id == item_id(item) else claim
 
-    return _change(summary, finding, claimed)
+    return _change(summary, finding, settled)
+
+
+def _restore_words(summary: Summary, finding: Finding, grounds: Grounds) -> Summary | None:
+    """A person's sentence instead of what turned it round; a fact that tools show otherwise is a claim."""
+
+    def restored(item: Item) -> Item | None:
+        if not isinstance(item, Problem | Memory):
+            return item
+        said = turned_words(item, grounds)
+        is_said = said is not None and any(said in text for text in grounds.human.values())
+        if said is not None and is_said and len(said) <= LONGEST_QUOTE_CHARS:
+            return _renamed(item, replace(item, text=said))
+        return _as_claim(item) if isinstance(item, Problem) else None
+
+    return _change(summary, finding, restored)
+
+
+def _renamed(old: Item, new: Item) -> Item:
+    return replace(new, id=item_id(new)) if old.id == item_id(old) else new
+
+
+def _as_claim(item: Problem) -> Item:
+    return _renamed(item, replace(item, kind=ProblemKind.CLAIM))
+
+
+def _decision_to_claim(summary: Summary, finding: Finding, _: Grounds) -> Summary | None:
+    return _change(summary, finding, lambda item: _as_claim(item) if isinstance(item, Problem) else item)
+
+
+def _drop_step(summary: Summary, _: Finding, __: Grounds) -> Summary | None:
+    """Every step that is not asked for is one too many; without one the reader asks."""
+    return replace(summary, next_step=None)
+
+
+def _showing(item: Problem, grounds: Grounds) -> str | None:
+    """The message that speaks most of the item and shows enough of it by itself, None when none does."""
+    shown = [message.id for message in grounds.messages if grounds.shows(message.id)]
+    best = max(shown, key=lambda one: grounds.support(item, one), default=None)
+    if best is None or not grounds.is_judged(item.text) or not grounds.can_judge(item, [best]):
+        return None
+    return best if is_supported(item, [best], grounds) and grounds.shows_enough(item.text, [best]) else None
 
 
 def _requote(summary: Summary, finding: Finding, grounds: Grounds) -> Summary | None:
@@ -350,6 +443,11 @@ def _requote(summary: Summary, finding: Finding, grounds: Grounds) -> Summary | 
     step = summary.next_step
     quote = first_verbatim(step.quote, grounds.human.values()) if step else None
     return replace(summary, next_step=replace(step, quote=quote) if step and quote else None)
+
+
+def _quote_whole(summary: Summary, _: Finding, grounds: Grounds) -> Summary | None:
+    step = summary.next_step
+    return replace(summary, next_step=replace(step, quote=whole_sentence(step.quote, grounds))) if step else None
 
 
 def _remove_named(summary: Summary, finding: Finding, grounds: Grounds) -> Summary | None:
@@ -433,14 +531,23 @@ _MENDERS: dict[str, Mender] = {
     "task_missing": _add_task,
     "task_invented": _unname_task,
     "task_promoted": _demote_task,
+    "task_reopened": _end_task,
     "fix_unseen": _unfix,
+    "reference_unusable": _remove,
+    "check_unseen": _fail_check,
+    "order_against_rule": _tell_rule,
+    "evidence_runs_on": _cite_best,
     "evidence_unknown": _cite_known,
     "evidence_unsupported": _cite_better,
-    "fact_without_evidence": _fact_to_claim,
+    "fact_without_evidence": _show_or_claim,
+    "statement_turned": _restore_words,
+    "decision_unsourced": _decision_to_claim,
+    "next_step_unasked": _drop_step,
     "memory_unsourced": _remove,
     "correction_missing": _add_correction,
     "decision_missing": _add_decision,
     "quote_not_verbatim": _requote,
+    "quote_cut_short": _quote_whole,
     "identifier_invented": _remove_named,
     "identifier_lost": _append_identifiers,
     "error_missing": _append_error,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from worker.core.checkpoint import Finding
+from worker.core.clauses import leaves_an_order
 from worker.core.drafting import draft_errors
 from worker.core.grounds import Grounds
 from worker.core.identifiers import find_identifiers
@@ -89,8 +90,22 @@ def _compared(quote: str) -> str:
 def _missing_constraints(summary: Summary, grounds: Grounds) -> Iterator[Finding]:
     before = () if grounds.of_part else grounds.previous.constraints
     for constraint in (*grounds.ledger.constraints, *before):
-        if find_constraint(constraint, summary.constraints) is None:
+        if not is_told_whole(constraint, summary.constraints):
             yield finding_on("constraint_missing", "constraints", constraint, constraint.rule[:80])
+
+
+def is_told_whole(constraint: Constraint, told: Sequence[Constraint]) -> bool:
+    """False for one of which only a piece is told: "never do A, and don't do B" is not told by its first half."""
+    quote = _compared(constraint.quote)
+    if not quote or any(one.id == constraint.id for one in told):
+        return find_constraint(constraint, told) is not None
+    quotes = [other for one in told if (other := _compared(one.quote))]
+    if any(quote in other for other in quotes):
+        return True
+    rest = quote
+    for piece in sorted(quotes, key=len, reverse=True):
+        rest = rest.replace(piece, " ")
+    return rest != quote and not leaves_an_order(rest)
 
 
 def _missing_errors(summary: Summary, grounds: Grounds) -> Iterator[Finding]:
@@ -166,7 +181,11 @@ def misjudged_files(summary: Summary, grounds: Grounds) -> Iterator[tuple[FileIt
     for file in summary.files:
         same_name = touched.get(_name(file.path), ())
         seen = next((one.change for one in same_name if is_same_path(one.path, file.path)), None)
-        if seen is not None and seen is not file.change and seen is not Change.MENTIONED:
+        if seen is None and file.change is Change.DELETED and not grounds.is_deletion(_name(file.path)):
+            seen = Change.MENTIONED
+        elif seen is Change.MENTIONED:
+            seen = None
+        if seen is not None and seen is not file.change:
             old = grounds.before.get(file.id)
             if not (isinstance(old, FileItem) and old.change is file.change):
                 yield file, seen

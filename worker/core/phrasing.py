@@ -1,6 +1,7 @@
 """Words that must not stand in a summary: secrets, orders to its reader, the prompt, dates that rot, bare pointers."""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 
 from worker.core.checkpoint import Finding
@@ -12,7 +13,7 @@ from worker.core.judging import finding_on, judged, texts_of
 from worker.core.rules import is_hard
 from worker.core.secrets import contains_secret
 from worker.core.summary import Check, Concept, Constraint, FileItem, Item, Memory, Problem, Reference, Summary, Task
-from worker.core.wording import content_words, first_verbatim, normal, sentences
+from worker.core.wording import clean, content_words, first_verbatim, normal, sentences
 
 ECHO_WORDS = 7
 """So many words in a row that stand in the prompt and not in the transcript are the prompt's."""
@@ -125,11 +126,16 @@ def instruction_in(text: str, grounds: Grounds, *, is_to_do: bool = False) -> st
 
     is_to_do: the text says what is wanted, so an order that only tool output gives would be taken for a person's.
     """
-    for found in _INSTRUCTS.finditer(text):
+    for found in _INSTRUCTS.finditer(_as_read(text)):
         if first_verbatim(found.group(), grounds.human.values()) is None:
             return found.group()
     ordered = (words for words in sentences(text) if is_hard(words) and grounds.is_only_printed(words))
     return next(ordered, "") if is_to_do else ""
+
+
+def _as_read(text: str) -> str:
+    """The text as a reader takes it: no signs that hide, and full-width letters as plain ones."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", clean(text))
 
 
 def without_instructions(text: str, grounds: Grounds, *, is_to_do: bool = False) -> str:

@@ -35,6 +35,7 @@ from worker.core.memory import (
     within_limits,
     without,
 )
+from worker.core.rules import told_rule
 from worker.core.session_key import session_label
 from worker.core.summary import (
     CheckResult,
@@ -366,17 +367,12 @@ def _bullet_of(item: Constraint | Memory, checkpoint: Checkpoint, zone: tzinfo) 
         Bullet(
             id=item.id if _ITEM_ID.fullmatch(item.id) else item_id(item),
             section=section,
-            text=_rule_text(item) if isinstance(item, Constraint) else item.text,
+            text=told_rule(item) if isinstance(item, Constraint) else item.text,
             date=checkpoint.created_at.astimezone(zone).date(),
             session=session_label(checkpoint.session.key),
             evidence=item.evidence,
         )
     )
-
-
-def _rule_text(rule: Constraint) -> str:
-    """The rule as it was put into words, or as the person said it when those words hold a value that they did not."""
-    return rule.rule if rule.given or details(rule.rule) <= details(rule.quote) else rule.quote
 
 
 def _apply(

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from worker.core.checkpoint import Checkpoint, Status
+from worker.core.correcting import without_corrected
 from worker.core.items import is_protected, items_of, worth
-from worker.core.ledger import Background
+from worker.core.ledger import Background, still_running
 from worker.core.markdown import SHORT_CHARS, artifact_line, day_and_time, item_line, safe, safe_lines
+from worker.core.slip import slip
 from worker.core.summary import (
     Constraint,
     Item,
@@ -36,6 +38,9 @@ PEOPLE_SHARE = 0.6
 
 NEWEST_SHARE = 0.2
 """Of the same room: for the newest messages whole; the rest of people's share is for the best sentences of all."""
+
+SMALLEST_PAGE_TOKENS = 400
+"""What the headings, the notice and the source take before anything is said."""
 
 SMALLEST_TOKENS = 8
 """With less room left there is nothing more to try."""
@@ -140,11 +145,8 @@ def source_of(checkpoint: Checkpoint) -> Source:
 
 
 def _running(processes: Sequence[Background]) -> tuple[str, ...]:
-    """The processes whose last word is that they run, newest first."""
-    last = {one.id: one for one in processes}
-    named = {one.id: one.text for one in reversed(processes) if one.text}
-    ids = [one.id for one in reversed(last.values()) if one.status == "running"]
-    return tuple(f"{clip(named.get(one, ''), RUNNING_CHARS)} ({one})".strip() for one in ids[:RUNNING])
+    running = still_running(processes)[:RUNNING]
+    return tuple(f"{clip(one.text, RUNNING_CHARS)} ({one.id})".strip() for one in running)
 
 
 def render_summary(
@@ -157,9 +159,15 @@ def render_summary(
 ) -> Rendering:
     """The summary with its twelve headings; `budget_tokens` None shows everything.
 
+    Within a budget, what a person put right later is shown as put right: a mark names the message that does.
     newest: False for a range that others follow; 8 and 9 then tell what was, so nothing stale reads as an order.
-    The budget holds for any that the bare page (headings and source) fits in.
+    In fewer than SMALLEST_PAGE_TOKENS it is one list, see `slip`.
     """
+    if budget_tokens is not None:
+        summary = without_corrected(summary)
+    if budget_tokens is not None and budget_tokens < SMALLEST_PAGE_TOKENS:
+        short = slip(summary, budget_tokens=budget_tokens, token_estimator=token_estimator)
+        return Rendering(markdown=short.markdown, left_out={"lines": short.left_out} if short.left_out else {})
     page = _Page(summary, source, newest, budget_tokens, token_estimator)
     page.add_must(list(_must(summary)))
     page.add_all(_texts(summary, newest))

@@ -6,7 +6,8 @@ direction: a rule that goes on.
 
 import re
 
-from worker.core.wording import content_words, identifiers, sentences
+from worker.core.summary import Constraint
+from worker.core.wording import content_words, details, identifiers, sentences
 
 _HARD = re.compile(
     r"\b(?:never|must(?:n't)?|do not|don't|does not|cannot|can't|may not|shall|only|always|under no circumstances|"
@@ -50,7 +51,8 @@ _STILL = re.compile(
 
 _FORBIDS = re.compile(
     r"\b(?:never|not|no|none|nothing|nobody|neither|nor|cannot|avoid\w*|refrain\w*|forbid\w*|forbidden|"
-    r"prohibit\w*|off[- ]limits|leave|stop|exclude\w*|keep (?:out|away|off)|only|read[- ]only|"
+    r"prohibit\w*|off[- ]limits|hands off|taboo|clear of|spare|leave|stop|exclude\w*|"
+    r"keep (?:out|away|off)|only|read[- ]only|"
     r"ask|refuse\w*|reject\w*|decline\w*|untouched|protect\w*|frozen|freeze|nie|niemals|"
     r"nicht|kein\w*|jamais|pas|nunca|não)\b|n['’]t\b|[不没沒禁勿别別非]|ない|ません|ずに|な[。.]?$|"
     r"금지|마세요|않|нельзя|никогда|\bне\b",
@@ -137,6 +139,16 @@ def is_hard(text: str) -> bool:
     return _HARD.search(text) is not None
 
 
+def forbids(text: str) -> bool:
+    """True when the words forbid something, or keep it for somebody or to something."""
+    return _FORBIDS.search(text) is not None
+
+
+def limits(text: str) -> bool:
+    """True when the words take some of a rule back, or let it end."""
+    return _LIMITS.search(text) is not None
+
+
 def releases(words: str, rule: str, quote: str) -> bool:
     """True when a person's words plausibly end the rule: they permit, forbid nothing again, and speak of the same.
 
@@ -159,26 +171,69 @@ def _names(words: str, subject: str) -> bool:
 def _subject_stems(text: str) -> set[str]:
     """What a text is about; "touch", "edit" and the like are one verb, and "use" or "thing" say nothing."""
     folded = _GENERIC.sub(lambda word: " change " if _CHANGING.match(word[0]) else " ", text)
-    return {_stem(word) for word in content_words(_CUES.sub(" ", folded))}
+    return {stem(word) for word in content_words(_CUES.sub(" ", folded))}
 
 
 def speaks_of(words: str, subject: str) -> bool:
     """True when two texts share an identifier or a content word that is not itself a cue."""
     if set(identifiers(words)) & set(identifiers(subject)):
         return True
-    stems = {_stem(word) for word in content_words(_CUES.sub(" ", subject))}
-    return any(_stem(word) in stems for word in content_words(_CUES.sub(" ", words)))
+    stems = {stem(word) for word in content_words(_CUES.sub(" ", subject))}
+    return any(stem(word) in stems for word in content_words(_CUES.sub(" ", words)))
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """A word as it is compared: inflections of one verb are one."""
     return word[:5] if word.isascii() and len(word) > 5 else word
 
 
 _CUES = re.compile(f"{_HARD.pattern}|{_RELEASE.pattern}", re.IGNORECASE)
 
 
+def is_swapped(rule: str, quote: str, message: str) -> bool:
+    """True when a rule speaks of something that the person's message does not name, in the place of what it names."""
+    told, meant = _subject_stems(_FORBIDS.sub(" ", rule)), _subject_stems(_FORBIDS.sub(" ", quote))
+    other = told - _subject_stems(message) - _OF_PEOPLE
+    return len(meant - told) > SWAPPED_SHARE * len(meant) and len(other) > SWAPPED_SHARE * len(told)
+
+
+SWAPPED_SHARE = 0.2
+"""Of what either names has to be missing in the other: other words for a long rule bring in one or two."""
+
+
+_OF_PEOPLE = frozenset(
+    {"user", "users", "human", "perso", "peopl", "agent", "assis", "asks", "asked", "expli", "permi", "appro", "confi"}
+)
+"""Stems in which a person's "I", "you" and "my ok" are told."""
+
+
 def as_rule(quote: str) -> str:
     """The quote as a rule of its own: one line, a capital letter, a full stop."""
     line = " ".join(quote.split()).strip()
     line = line[:1].upper() + line[1:]
-    return line if line[-1:] in ".!?。！？" else f"{line}."
+    stop = "。" if "\u3040" <= line[-1:] <= "\u9fff" else "."
+    return line if line[-1:] in ".!?。！？" else f"{line}{stop}"
+
+
+def told_rule(constraint: Constraint) -> str:
+    """The rule as it was put into words, or as the person said it when those words say more than theirs, or less of
+    when it holds.
+
+    Where a rule stands without its quote nobody could see what was put in, or what was left out.
+    """
+    rule, quote = constraint.rule, constraint.quote
+    if constraint.given:
+        return rule
+    meant = {stem(word) for word in content_words(quote)}
+    adds = any(stem(word) not in meant for word in content_words(rule)) or not details(rule) <= details(quote)
+    drops = {word.casefold() for word in _CONDITIONS.findall(quote)} - {
+        word.casefold() for word in _CONDITIONS.findall(rule)
+    }
+    return as_rule(quote) if adds or drops else rule
+
+
+_CONDITIONS = re.compile(
+    r"\b(?:except|unless|until|but|only|without|besides|other than|if|when|while|before|after)\b"
+    r"|除了|除非|以外|だけ|まで|只",
+    re.IGNORECASE,
+)

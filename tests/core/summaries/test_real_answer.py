@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from worker.core.answers import PartAnswer, own_sentences, read_answer, to_summary
+from worker.core.grounds import Grounds
 from worker.core.ledger import Ledger
 from worker.core.mending import mend, strike
 from worker.core.messages import Message, Origin, Role, ToolCall, ToolResult
@@ -30,7 +32,9 @@ from worker.core.summary import (
     UserMessage,
     with_id,
 )
+from worker.core.taking import take_ledger
 from worker.core.validation import validate
+from worker.ports import ModelAnswer
 
 FOLDER = os.environ.get("AFTERTURN_TEST_DATA")
 pytestmark = [
@@ -38,6 +42,7 @@ pytestmark = [
     pytest.mark.skipif(FOLDER is None, reason="AFTERTURN_TEST_DATA names no folder of recorded sessions"),
 ]
 HEAD = re.compile(r"(?m)^\[(m\d+) (\w+) (\d{4}-\d\d-\d\d \d\d:\d\dZ)\]\n")
+PATH = re.compile(r'"(file_path)": "([^"]+)"')
 ROLES = {"human": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.TOOL, "harness": Role.USER}
 
 
@@ -106,6 +111,38 @@ def ledger_of(messages: list[Message]) -> Ledger:
 def test_a_large_models_true_answer_has_no_finding() -> None:
     instructions, messages = asked()
     assert validate(answered(), ledger=ledger_of(messages), messages=messages, echoes=(instructions,)) == ()
+
+
+def test_the_same_answer_read_and_judged_like_any_other_has_no_finding() -> None:
+    """All the way of an answer about a part: blocks, JSON, forms, and the ledger that code takes from the messages."""
+    instructions, shown = asked()
+    messages = [whole(one) for one in shown]
+    text = (Path(FOLDER or "") / "answers" / "large-model-1.answer.txt").read_text("utf-8")
+    told = "\n".join(one.text for one in messages)
+    answer = read_answer(
+        ModelAnswer(text=text, finish_reason="stop"),
+        source_tokens=16_000,
+        echoes=own_sentences(instructions, source=told),
+    )
+    assert isinstance(answer, PartAnswer), answer
+    drafted = to_summary(answer)
+    assert drafted.missing == ()
+    ledger = take_ledger(messages, cwd="/Users/alex/workspace/cli/.worktrees/alex/ent-109-text-output-checkpoint-flag")
+    grounds = Grounds(messages, ledger, Summary(), of_part=True)
+    assert validate(drafted.summary, ledger=ledger, messages=messages, lifts=drafted.lifted, grounds=grounds) == ()
+
+
+def whole(shown: Message) -> Message:
+    """The message with calls that can be read: the prompt shows long ones with their middle cut out."""
+
+    def readable(call: ToolCall) -> ToolCall:
+        try:
+            json.loads(call.arguments)
+        except ValueError:
+            return replace(call, arguments=json.dumps(dict(PATH.findall(call.arguments))))
+        return call
+
+    return replace(shown, tool_calls=tuple(map(readable, shown.tool_calls)))
 
 
 def test_the_same_answer_with_lies_in_it_has_one_finding_for_each() -> None:

@@ -253,7 +253,18 @@ def test_a_weakened_rule_is_an_order_again(session: Conversation, rule: str) -> 
 
 @pytest.mark.parametrize(
     "rule",
-    ["Leave the schema untouched.", "When the user asks for a migration, refuse.", "Ask the user before migrations."],
+    ["Don't touch the billing tables.", "When the user asks for a migration, refuse.", "Only edit the frontend."],
+)
+def test_a_rule_about_something_else_than_its_quote_is_the_persons_own_words(session: Conversation, rule: str) -> None:
+    constraint = replace(true_summary().constraints[0], rule=rule)
+    summary = replace(true_summary(), constraints=(constraint,))
+    assert judge(session, summary) == [("constraint_weakened", "constraints")]
+    assert mended(session, summary).constraints[0].rule == "Don't touch the schema."
+
+
+@pytest.mark.parametrize(
+    "rule",
+    ["Leave the schema untouched.", "When the user asks for a change of the schema, refuse.", "The schema is taboo."],
 )
 def test_other_words_for_an_order_are_not_weak(session: Conversation, rule: str) -> None:
     constraint = replace(true_summary().constraints[0], rule=rule)
