@@ -32,8 +32,11 @@ LAYERS = {
     "worker.testing": 3,
     "worker.restoring": 3,
     "worker.memories": 3,
+    "worker.reporting": 3,
     "worker.view": 4,
+    "worker.view_base": 4,
     "worker.recall": 4,
+    "worker.artifacts": 4,
     "worker.accounting": 4,
     "worker.report": 4,
     "worker.briefing": 4,
@@ -69,7 +72,7 @@ LAYERS = {
 
 HOMES = {
     "litellm": {"worker/adapters/llm.py"},
-    "jinja2": {"worker/adapters/prompts.py"},
+    "jinja2": {"worker/adapters/pages.py", "worker/adapters/prompts.py"},
     "filelock": {"worker/adapters/files.py", "worker/adapters/projections.py"},
     "json_repair": {"worker/core/answers.py"},
     "redis": {"worker/adapters/redis_link.py"},

@@ -50,7 +50,9 @@ def test_what_cannot_be_used_is_refused_by_name_in_one_line(name: str, value: st
 
 
 def test_names_of_tests_and_evaluation_are_not_ours_to_judge() -> None:
-    Settings.from_env({"AFTERTURN_TEST_DATA": "/d", "AFTERTURN_EVAL_MODEL": "m", "HOME": "/root"})
+    Settings.from_env(
+        {"AFTERTURN_TEST_DATA": "/d", "AFTERTURN_EVAL_MODEL": "m", "AFTERTURN_BENCH_HOME": "/b", "HOME": "/root"}
+    )
 
 
 def test_a_key_does_not_show_in_a_representation() -> None:

@@ -1,5 +1,6 @@
 """The README says what is true: its settings are those of the code, its commands exist, its example runs."""
 
+import json
 import os
 import re
 import subprocess
@@ -40,6 +41,82 @@ def test_the_example_prints_what_is_shown(tmp_path: Path) -> None:
             if line != "…":
                 assert line in printed, command
                 printed = printed[printed.index(line) + 1 :]
+
+
+def given_back() -> str:
+    """The section that says what the agent gets back."""
+    return README.read_text("utf-8").split("### What the agent gets back\n")[1].split("\n## As a service\n")[0]
+
+
+def environment(home: Path) -> dict[str, str]:
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "HOME": str(home), "PYTHONPATH": str(README.parent)}
+
+
+def test_what_a_compacted_session_is_told_is_what_is_shown(tmp_path: Path) -> None:
+    session = tmp_path / "session.jsonl"
+    environ = environment(tmp_path)
+    for command in (f"python {README.parent}/examples/orders_session.py {session}", f"afterturn run {session} --all"):
+        subprocess.run(command.split(), env=environ, capture_output=True, timeout=60, check=True)
+    (key,) = (path.name for path in tmp_path.glob(".afterturn/workspaces/*/sessions/*"))
+    called = {"hook_event_name": "SessionStart", "source": "compact", "session_id": key.partition("--")[2]}
+    done = subprocess.run(
+        ["afterturn", "hook", "claude-code"],
+        input=json.dumps(called | {"transcript_path": str(session)}),
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    told = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"].splitlines()
+    for line in given_back().split("```\n")[1].splitlines():
+        if line != "…":
+            assert line in told
+            told = told[told.index(line) + 1 :]
+
+
+def test_the_lines_for_agents_that_read_files_name_the_file_that_is_written(tmp_path: Path) -> None:
+    session = tmp_path / "app" / "session.jsonl"
+    session.parent.mkdir()
+    (session.parent / "CLAUDE.md").write_text("# App")
+    lines = given_back().split("```sh\n")[1].split("```")[0].splitlines()
+
+    def shell(command: str) -> str:
+        run = ["sh", "-ec", command]
+        environ = environment(tmp_path)
+        done = subprocess.run(
+            run, cwd=session.parent, env=environ, capture_output=True, text=True, timeout=60, check=True
+        )
+        return done.stdout.strip()
+
+    shell("\n".join(line for line in lines if line.startswith("printf")))
+    imported = (session.parent / "CLAUDE.md").read_text().splitlines()
+    assert imported[0] == "# App"
+    session.write_text(json.dumps({"role": "user", "content": "From now on, never touch the schema."}) + "\n")
+    shell(f"afterturn run {session} --all")
+    memory = Path(imported[1].removeprefix("@"))
+    assert "never touch the schema" in memory.read_text()
+    assert f"First read {memory}, as background." in (session.parent / "AGENTS.md").read_text()
+    exports = [line for line in lines if line.startswith("export")]
+    places = [shell(f"{line}\nafterturn where") for line in exports]
+    assert places == [f"{tmp_path}/.openclaw/workspace", f"{tmp_path}/.nanobot/workspace/memory"]
+
+
+def test_the_python_for_an_agent_of_ones_own_runs(tmp_path: Path) -> None:
+    code = given_back().split("```python\n")[1].split("```")[0]
+    (tmp_path / "chat.jsonl").write_text(json.dumps({"role": "user", "content": "hello"}) + "\n")
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nprint(messages)"],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.strip() == str([{"role": "user", "content": "hello"}])
+    assert len(list(tmp_path.glob(".afterturn/run/spool/*.json"))) == 1
 
 
 def test_the_settings_table_is_that_of_the_code() -> None:

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from worker.errors import UsageError
 
 PREFIX = "AFTERTURN_"
-_FOREIGN_PREFIXES = (f"{PREFIX}TEST_", f"{PREFIX}EVAL_")
+_FOREIGN_PREFIXES = (f"{PREFIX}TEST_", f"{PREFIX}EVAL_", f"{PREFIX}BENCH_")
 
 
 def _split_names(value: object) -> object:
@@ -39,7 +39,11 @@ class Settings(BaseModel):
     part_tokens: int = Field(16_000, ge=500, description="Largest part that is summarized at once, tokens")
     state_tokens: int = Field(24_000, ge=2_000, description="Largest state that goes from checkpoint to checkpoint")
     summary_tokens: int = Field(20_000, ge=500, description="Reserve for one answer, tokens")
+    reserve_tokens: int = Field(
+        20_000, ge=0, description="What a view leaves free for the agent's answer, tokens; at most a tenth under 128k"
+    )
     show_tokens: int = Field(12_000, ge=500, description="Budget of a rendered summary, tokens")
+    briefing_tokens: int = Field(2_000, ge=0, description="What Claude Code is told at a session's start; 0: nothing")
     stages: Literal["auto", "2"] = Field("auto", description="auto: one answer, continued when needed. 2: always two")
     llm_concurrency: int = Field(4, ge=1, le=256, description="Parts asked at the same time")
     llm_timeout_seconds: float = Field(300.0, gt=0, description="For one request to the model, seconds")
@@ -63,7 +67,9 @@ class Settings(BaseModel):
     rebuild_every: int = Field(
         8, ge=2, description="Checkpoints after which a session is summarized from its transcript"
     )
-    artifact_days: int = Field(30, ge=1, description="Days that an artifact is kept once no checkpoint names it")
+    artifact_days: int = Field(
+        30, ge=1, description="Days that an artifact is kept once no checkpoint and no view names it"
+    )
     metrics_port: int | None = Field(None, ge=1, le=65_535, description="Port for Prometheus; unset: no metrics")
     timezone: str | None = Field(None, description="Zone of all dates that people read; unset: the machine's own")
     log_level: Literal["debug", "info", "warning", "error"] = Field("warning", description="Least level of log events")

@@ -254,7 +254,8 @@ def beat(workspace: Path | None, until_eof: bool) -> int:
 def hook(agent: str, notification: str | None, install: bool, write: bool) -> int:
     """What AGENT calls when something happened: Claude Code with JSON on stdin, Codex with JSON as the last argument.
 
-    It never fails and takes milliseconds; what went wrong is in hooks.log of the run folder.
+    It never fails and takes milliseconds; what went wrong is in hooks.log of the run folder. The start of a session of
+    Claude Code is answered with what is remembered of it.
 
     \b
     Example:

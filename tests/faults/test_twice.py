@@ -73,7 +73,7 @@ def test_of_a_worker_and_a_person_who_are_at_one_session_one_commits(site: Any) 
 
 
 def test_an_agent_goes_on_writing_while_its_session_is_worked_on(site: Any) -> None:
-    """O54: no lock of ours is on its file, and what it wrote meanwhile is for the follow-up."""
+    """O54 O59: no lock of ours is on its file, and what it wrote meanwhile is for the follow-up."""
     session = site.session().turns(5)
     site.answer_seconds = 0.5
     site.worker()
