@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -177,11 +177,15 @@ class _Delivery:
 
 
 class _Handler:
-    """Hands entries over; `arrived` maps submissions to the jobs that they became."""
+    """Hands entries over; `arrived` maps submissions to the jobs that they became.
+
+    The desk counts milliseconds, and several entries can go in one: each gets its own, so that they stay in order.
+    """
 
     def __init__(self, desk: "JobDesk", arrived: dict[str, str]) -> None:
         self._desk = desk
         self._arrived = arrived
+        self._last = datetime.min.replace(tzinfo=UTC)
 
     def __call__(self, entry: SpoolEntry) -> bool:
         request = _request_of(entry)
@@ -192,8 +196,9 @@ class _Handler:
 
     def hand_over(self, request: JobRequest) -> None:
         """Whatever the desk has against it now, a wrong password included, is no reason to give the request up."""
+        self._last = max(datetime.now(UTC), self._last + timedelta(milliseconds=1))
         try:
-            job = self._desk.submit(request, datetime.now(UTC), DEBOUNCE_SECONDS[request.trigger])
+            job = self._desk.submit(request, self._last, DEBOUNCE_SECONDS[request.trigger])
         except AfterturnError as exc:
             raise BrokerUnavailable(str(exc)) from exc
         self._arrived[request.submission] = job
