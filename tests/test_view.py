@@ -524,6 +524,7 @@ def test_every_view_is_valid_fits_and_holds_what_it_must(
     more: list[tuple[str, str]],
     data: st.DataObject,
 ) -> None:
+    """P05: it begins with a user's message and holds the newest of a person."""
     number = next(numbered)
     chat = Chat(tmp_path / f"{number}.jsonl")
     settings = Settings(workspace=tmp_path / f"memory-{number}")
