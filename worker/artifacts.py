@@ -25,7 +25,7 @@ from worker.core.excerpts import Bounds, Line, byte_bounds, decoded, grep_lines,
 from worker.core.markdown import day_and_time
 from worker.core.rebuilding import without_replaced
 from worker.core.session_key import is_session_key, session_label
-from worker.core.summary import Artifact
+from worker.core.summary import Artifact, short_handle
 from worker.core.wording import one_line
 from worker.errors import AfterturnError, StoreError, UsageError
 from worker.locating import Ground, Place
@@ -93,7 +93,7 @@ class Excerpt:
 
     def account(self) -> str:
         """What this is, in one line: "05eb4be8a0be9f46: lines 120–180 of 4,210"."""
-        name = self.found.handle[:16]
+        name = short_handle(self.found.handle)
         if self.matches is not None:
             return f"{name}: {_counted(self.matches, 'matching line')} of {self.total_lines:,}"
         if self.data:
@@ -385,7 +385,8 @@ def _described(found: Found) -> Found:
 
 def _candidate(handle: str, kept: Sequence[Found]) -> str:
     found = _described(next(each for each in kept if each.handle == handle))
-    return f"{handle[:16]} {found.known.tool} {found.known.message}" if found.known else handle[:16]
+    name = short_handle(handle)
+    return f"{name} {found.known.tool} {found.known.message}" if found.known else name
 
 
 def _gone(found: Found) -> OriginalMissing:

@@ -19,14 +19,14 @@ from worker.adapters.history_file import HistoryFile
 from worker.adapters.memory_file import MemoryFile
 from worker.adapters.parts_cache import FileParts
 from worker.adapters.projections import FileProjections
-from worker.adapters.sessions import FileArtifacts, FileCheckpoints
+from worker.adapters.sessions import FileArtifacts, FileCheckpoints, session_folders
 from worker.adapters.view_file import ViewFile
 from worker.asking import AskContext, added_use, ask_memory
 from worker.core.checkpoint import Checkpoint, ModelUse
 from worker.core.memory import MAX_MEMORY_LINES, MemoryOperation, parse
 from worker.core.rebuilding import without_replaced
-from worker.core.session_key import is_session_key, session_label
-from worker.core.viewing import HANDLE_CHARS
+from worker.core.session_key import session_label
+from worker.core.summary import short_handle
 from worker.errors import AfterturnError
 from worker.forgetting import finish_forgetting
 from worker.locating import Place
@@ -214,7 +214,7 @@ def _news_lines(sources: dict[str, str]) -> Iterator[str]:
 def _retain_artifacts(house: House) -> list[str]:
     """Removes old artifacts that no live checkpoint and no view names; of a session that cannot be read none."""
     problems = []
-    for key in _session_folders(house.root):
+    for key in session_folders(house.root):
         try:
             _retain_artifacts_of(house, key)
         except AfterturnError as exc:
@@ -232,7 +232,7 @@ def _retain_artifacts_of(house: House, key: str) -> None:
     live = _named_handles(FileCheckpoints(house.root).chain(key))
     shown = ViewFile(house.root, key).named_handles()
     for handle in old:
-        if handle not in live and handle[:HANDLE_CHARS] not in shown:
+        if handle not in live and short_handle(handle) not in shown:
             artifacts.remove(key, handle)
 
 
@@ -245,15 +245,6 @@ def _retain_others(house: House) -> list[str]:
     FileParts(house.root).sweep()
     AgentSummaries(house.root).sweep(older_than=house.clock.now() - timedelta(days=house.artifact_days))
     return []
-
-
-def _session_folders(root: Path) -> list[str]:
-    """Also those without a checkpoint: a run that was killed before its first one left artifacts there."""
-    folder = root / "sessions"
-    with storage_errors(folder):
-        if not folder.is_dir():
-            return []
-        return sorted(path.name for path in folder.iterdir() if path.is_dir() and is_session_key(path.name))
 
 
 # What the bytes say.

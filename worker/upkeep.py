@@ -8,11 +8,10 @@ from datetime import date
 from pathlib import Path
 
 from worker import wiring
-from worker.adapters.sessions import FileCheckpoints
+from worker.adapters.sessions import FileCheckpoints, session_folders
 from worker.config import Settings
 from worker.consolidate import Request, Result, Tools
 from worker.core.nightly import NightRules
-from worker.core.session_key import is_session_key
 from worker.errors import UsageError
 from worker.forgetting import Forgotten, forget
 from worker.hygiene import House
@@ -106,14 +105,7 @@ def forget_session(settings: Settings, named: str) -> tuple[Place, Forgotten]:
 
 def _kept_session(settings: Settings, named: str) -> tuple[Place, str]:
     """Also one without a checkpoint: half forgotten, killed before its first one, or only ever viewed."""
-    places = wiring.ground_of(settings).places()
-    for place in places:
+    for place in wiring.ground_of(settings).places():
         if (place.root / ".afterturn" / "forgotten" / f"{named}.json").is_file():
             return place, named
-    try:
-        return wiring.find_session(settings, named)
-    except UsageError:
-        for place in places:
-            if is_session_key(named) and (place.root / "sessions" / named).is_dir():
-                return place, named
-        raise
+    return wiring.find_session(settings, named, session_folders)

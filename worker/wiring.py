@@ -155,8 +155,16 @@ def _limits(
 # Finding what is kept.
 
 
-def find_session(settings: Settings, named: str) -> tuple[Place, str]:
+def _with_checkpoints(root: Path) -> list[str]:
+    return FileCheckpoints(root).sessions()
+
+
+def find_session(
+    settings: Settings, named: str, keys_in: Callable[[Path], list[str]] = _with_checkpoints
+) -> tuple[Place, str]:
     """The place and key of a session that a person names: its key, its id, the beginning of one, or its transcript.
+
+    keys_in: the sessions of a workspace that can be meant; those with a checkpoint.
 
     Raises: UsageError when there is none, or more than one.
     """
@@ -164,12 +172,7 @@ def find_session(settings: Settings, named: str) -> tuple[Place, str]:
     path = Path(named)
     if path.is_file():
         return _session_of_transcript(ground, path)
-    found = [
-        (place, key)
-        for place in ground.places()
-        for key in FileCheckpoints(place.root).sessions()
-        if _is_named(key, named)
-    ]
+    found = [(place, key) for place in ground.places() for key in keys_in(place.root) if _is_named(key, named)]
     exact = [(place, key) for place, key in found if key == named]
     match exact or found:
         case [(place, key)]:

@@ -35,6 +35,18 @@ MAX_LISTED = 20_000
 """Sessions that are looked at for the newest: somebody waits for the answer."""
 
 
+def session_folders(root: Path) -> list[str]:
+    """The keys of all sessions of which anything is kept, sorted.
+
+    Also those without a checkpoint: only ever viewed, or killed before the first one.
+    """
+    folder = root / "sessions"
+    with storage_errors(folder):
+        if not folder.is_dir():
+            return []
+        return sorted(path.name for path in folder.iterdir() if is_session_key(path.name) and path.is_dir())
+
+
 class FileCheckpoints:
     """`ports.Checkpoints` over `sessions/<session key>/checkpoints/000001.json …`."""
 
@@ -43,11 +55,7 @@ class FileCheckpoints:
 
     def sessions(self) -> list[str]:
         """The keys of all sessions that have a checkpoint, sorted."""
-        with storage_errors(self._sessions):
-            if not self._sessions.is_dir():
-                return []
-            names = sorted(folder.name for folder in self._sessions.iterdir() if is_session_key(folder.name))
-        return [name for name in names if self.newest_number(name)]
+        return [name for name in session_folders(self._sessions.parent) if self.newest_number(name)]
 
     def recent(self, limit: int) -> list[str]:
         """The keys of the sessions whose chains changed last, newest first; only folders are looked at."""

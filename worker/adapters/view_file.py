@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from worker.adapters.files import locked, read_if_there, remove, storage_errors, write_atomically
 from worker.core.decisions import SCHEMA, Decisions
 from worker.core.session_key import is_session_key
-from worker.core.viewing import HANDLE_CHARS
+from worker.core.summary import HANDLE_CHARS
 from worker.errors import StorageUnavailable, StoreError, UsageError
 
 LOCK_WAIT_SECONDS = 2.0

@@ -154,4 +154,4 @@ def artifact_line(artifact: Artifact) -> str:
         if artifact.call
         else f"{safe(artifact.tool)} output"
     )
-    return f"- {artifact.handle[:16]} {of}, {lines}, {artifact.size:,} bytes ({artifact.message})"
+    return f"- {artifact.name} {of}, {lines}, {artifact.size:,} bytes ({artifact.message})"

@@ -281,7 +281,7 @@ class _Chain:
             kind=Kind.ARTIFACT,
             trust=Trust.TOOL,
             text=artifact.call or f"{artifact.tool} output",
-            name=artifact.handle[:16],
+            name=artifact.name,
             source=self._source(checkpoint.number),
             session=self._label,
             evidence=(artifact.message,),

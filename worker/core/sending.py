@@ -10,7 +10,7 @@ Not carried: thinking (no transcript reader keeps it), bytes of attachments (a l
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from worker.core.material import attachment_line
@@ -264,7 +264,3 @@ def _sendable(text: str) -> str:
 
 def system_row(message: Message) -> Row:
     return Row(role=Role.SYSTEM, text=_sendable(message.text), source="system")
-
-
-def total_tokens(rows: Iterable[Row]) -> int:
-    return sum(row.tokens for row in rows)

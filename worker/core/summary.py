@@ -220,6 +220,18 @@ class Artifact:
     created: datetime | None = None
     call: str = ""
 
+    @property
+    def name(self) -> str:
+        """The handle as people and agents are shown it; every command takes it."""
+        return short_handle(self.handle)
+
+
+HANDLE_CHARS = 16
+
+
+def short_handle(handle: str) -> str:
+    return handle[:HANDLE_CHARS]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:

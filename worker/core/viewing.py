@@ -44,7 +44,6 @@ GIANT_SHARE = 0.34
 STUB_HEAD_CHARS = 500
 STUB_TAIL_CHARS = 300
 STUB_LINE_CHARS = 240
-HANDLE_CHARS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,7 +277,7 @@ def _stub(moved: Offload, *, keeps: bool) -> str:
     """What stands for an output: how to get it back, and how it began and ended."""
     artifact = moved.artifact
     size = f"{artifact.lines:,} lines, {artifact.chars:,} characters"
-    handle = artifact.handle[:HANDLE_CHARS]
+    handle = artifact.name
     told = (
         f"[artifact {handle}: {size}, moved out of the conversation; 'afterturn artifact {handle}' prints it]"
         if keeps

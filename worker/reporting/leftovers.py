@@ -13,7 +13,6 @@ from worker.reporting.quoting import cut
 
 MAX_PLACES = 8
 PREVIEW_CHARS = 1_200
-HANDLE_CHARS = 16
 """As `afterturn show` writes them, and enough for `afterturn artifact`."""
 
 _SKIPPED = {
@@ -196,7 +195,7 @@ def kept(artifacts: Sequence[Artifact], citing: Citing) -> tuple[Kept, ...]:
     """The artifacts, in the order of the transcript."""
     return tuple(
         Kept(
-            handle=artifact.handle[:HANDLE_CHARS],
+            handle=artifact.name,
             what=" ".join(filter(None, [artifact.tool, artifact.call])) or "tool output",
             size=file_size(artifact.size),
             lines=artifact.lines,

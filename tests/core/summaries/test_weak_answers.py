@@ -152,7 +152,7 @@ def test_what_the_assistant_guessed_is_no_fact_because_a_tool_is_cited_beside_it
 
 
 def test_a_fact_in_other_words_than_the_tool_printed_stays_a_fact(night: Conversation) -> None:
-    true = "walpush failed to upload to the bucket billing-wal-eu: 403 Forbidden, with 96211 segments waiting"
+    true = "walpush could not upload to the bucket billing-wal-eu: 403 Forbidden, with 96211 segments waiting"
     assert judged(night, problem_solving=problem(ProblemKind.FACT, true, "m2"))[1] == []
 
 
