@@ -37,7 +37,7 @@ def main() -> None:
     title("In one screen")
     print(digest(json.loads(afterturn("show", result["session"], "--json"))))
     print(
-        f"\nAll of it, and nothing else, lies in {named(WORKSPACE)}.\nThe same with a model:\n"
+        f"\nAll of it lies in {named(WORKSPACE)}; the transcript is as it was.\nThe same with a model:\n"
         f"  AFTERTURN_MODEL=openai/gpt-5-mini OPENAI_API_KEY=… .venv/bin/afterturn run {named(SESSION)} "
         f"--all --workspace {named(PLACE / 'with-model')}\n"
         "On a session of yours:\n"
@@ -59,7 +59,11 @@ def digest(checkpoint: dict[str, Any]) -> str:
         "went wrong": [said(error, "error") for error in summary["errors"]],
         "100 KB log": [f"{log['lines']:,} lines became one and a handle: {log['handle'][:16]}"],
         "tokens": [f"{checkpoint['tokens_before']:,} became {checkpoint['tokens_after']:,}"],
-        "the secret": [found[0] for message in summary["user_messages"] if (found := SECRET.search(message["text"]))],
+        "a pasted key": [
+            f"was kept as {found[0]}"
+            for message in summary["user_messages"]
+            if (found := SECRET.search(message["text"]))
+        ],
     }
     lines = [
         f"An afternoon with an agent: {checkpoint['covered']} messages, {SESSION.stat().st_size:,} bytes. Consolidated",

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from worker.cli_options import EXIT_DONE, json_option, settings_of, workspace_option
-from worker.core.excerpts import visible
 
 if TYPE_CHECKING:
     from worker.artifacts import Excerpt
@@ -80,7 +79,7 @@ def _print_excerpt(excerpt: "Excerpt", *, as_json: bool) -> None:
     if excerpt.data:
         _write_blocks([excerpt.data])
     elif excerpt.lines:
-        click.echo(visible(excerpt.text) if sys.stdout.isatty() else excerpt.text, color=True)
+        click.echo(_shown(excerpt.text), color=True)
     if excerpt.left:
         click.echo(excerpt.further(), err=bool(excerpt.data))
 
@@ -94,6 +93,8 @@ def _print_json(value: dict[str, Any]) -> None:
 
 def _write_blocks(blocks: Iterable[bytes]) -> None:
     """Exactly the bytes; but not to a terminal, which they could command."""
+    from worker.core.excerpts import visible
+
     out, is_terminal = sys.stdout.buffer, sys.stdout.isatty()
     decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
     for block in blocks:
@@ -169,7 +170,7 @@ def recall(words: tuple[str, ...], workspace: Path | None, budget: int, as_json:
     if as_json:
         _print_json(answer.as_object())
     else:
-        click.echo(visible(answer.text) if sys.stdout.isatty() else answer.text, nl=False)
+        click.echo(_shown(answer.text), nl=False)
     return EXIT_DONE
 
 
@@ -217,8 +218,7 @@ def view(session: str, workspace: Path | None, window: int | None, as_json: bool
     settings = settings_of(workspace)
     made = make_view(session, Wish(window=window or default_window(settings), **wish), settings)
     text = "" if as_json else "\n".join(made.as_lines())
-    shown = visible(text) if sys.stdout.isatty() else text
-    terminal.print_object(made.as_object(), as_json=as_json, text=shown)
+    terminal.print_object(made.as_object(), as_json=as_json, text=_shown(text))
     return EXIT_DONE
 
 
@@ -244,6 +244,13 @@ def usage(session: str, workspace: Path | None, window: int | None, as_json: boo
     counted = usage_of(session, window=window, settings=settings_of(workspace), **wish)
     terminal.print_object(counted.as_object(), as_json=as_json, text="\n".join(counted.as_lines()))
     return EXIT_DONE
+
+
+def _shown(text: str) -> str:
+    """With its control characters made visible on a terminal; as it is elsewhere."""
+    from worker.core.excerpts import visible
+
+    return visible(text) if sys.stdout.isatty() else text
 
 
 COMMANDS: tuple[click.Command, ...] = (artifact, recall, report, usage, view)

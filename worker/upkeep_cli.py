@@ -7,16 +7,15 @@ from pathlib import Path
 import click
 
 from worker.cli_options import EXIT_DONE, EXIT_PROBLEMS, json_option, settings_of, workspace_option
-from worker.core.checkpoint import Outcome
 from worker.core.messages import message_index
 from worker.errors import Permanent, Transient
 
 _EXITS = {
-    Outcome.FAILED: Permanent.exit_code,
-    Outcome.REFUSED: Permanent.exit_code,
-    Outcome.SUPERSEDED: Transient.exit_code,
+    "failed": Permanent.exit_code,
+    "refused": Permanent.exit_code,
+    "superseded": Transient.exit_code,
 }
-"""A person asked for something that was not done."""
+"""By outcome: a person asked for something that was not done."""
 
 
 class _MessageId(click.ParamType[int]):
