@@ -1,6 +1,7 @@
 """Asking about parts, merges and MEMORY.md: every way out of a bad answer is taken once, and nothing is lost."""
 
 import json
+import re
 import threading
 import time
 from collections.abc import Sequence
@@ -137,10 +138,12 @@ def test_the_model_is_shown_the_material_between_fences_and_what_is_known() -> N
 def test_a_message_that_points_at_another_is_shown_with_the_lines_meant_in_its_own_part() -> None:
     answered = UserMessage(id="m0", text="skip 5", answers=Answered(id="m9", excerpt="5. rename the cache"))
     elsewhere = replace(answered, id="m77")
+    inside = replace(answered, answers=Answered(id="m0", excerpt="stands above"))
     model = ScriptedModel(GOOD)
-    ask(model, context=replace(CONTEXT, answered=(answered, elsewhere)))
+    ask(model, context=replace(CONTEXT, answered=(answered, elsewhere, inside)))
     assert "m0 answers m9: 5. rename the cache" in model.asked[0].text
     assert "m77" not in model.asked[0].text
+    assert "stands above" not in model.asked[0].text
 
 
 def test_the_system_prompt_is_the_same_for_all_parts() -> None:
@@ -448,7 +451,7 @@ def test_a_part_that_is_too_long_is_divided_and_no_message_is_lost_f12() -> None
     part = make_part(*(f"message number {number} " * 20 for number in range(8)))
 
     def answer(turns: Sequence[Turn]) -> str:
-        if turns[1].content.count("human 2026") > 2:
+        if len(re.findall(r"\[m\d+ human", turns[1].content)) > 2:
             raise PromptTooLong("scripted: too long", 100, 300)
         return GOOD
 

@@ -33,8 +33,9 @@ from worker.core.answers import (
     to_summary,
 )
 from worker.core.checkpoint import Finding, ModelUse
-from worker.core.item_lines import item_lines
+from worker.core.item_lines import item_lines, lines_to_merge
 from worker.core.items import newest_evidence
+from worker.core.material import listed
 from worker.core.memory import MemoryOperation
 from worker.core.merging import MergeProposal
 from worker.core.secrets import redact
@@ -216,7 +217,7 @@ def ask_merge(
         instructions=context.instructions[:MAX_INSTRUCTION_CHARS],
         fence=fence,
         pieces=pieces,
-        items=list(item_lines(joined)),
+        items=list(lines_to_merge(joined) if target_tokens is None else item_lines(joined)),
         target_tokens=target_tokens,
     )
     asked = _Prompt(system=system, user=user, fence=fence, answer_tokens=context.summary_tokens)
@@ -336,8 +337,13 @@ class _Asking:
         return Conversation(question, model=self.model, prompts=self.prompts)
 
     def _answered_in(self, part: Part) -> list[UserMessage]:
+        """Answers to a message of an earlier part: a small model cannot know what "skip 5" skips."""
         ids = {message.id for message in part.messages}
-        return [message for message in self.context.answered if message.answers and message.id in ids]
+        return [
+            message
+            for message in self.context.answered
+            if message.answers and message.id in ids and message.answers.id not in ids
+        ]
 
     def _set_before(self, part: Part) -> list[Constraint]:
         """The constraints that a part can speak of: those of later parts are not yet set there."""
@@ -437,7 +443,7 @@ def _given_up(part: Part, talk: Conversation[PartAnswer], findings: tuple[Findin
 
 def _material(part: Part) -> str:
     """The text of the part, in which only our own lines look like the head of a message."""
-    return "\n\n".join(_POSING.sub("\\1\u00b7", piece.text) for piece in part.pieces if piece.text)
+    return listed(_POSING.sub("\\1\u00b7", piece.text) for piece in part.pieces if piece.text)
 
 
 _POSING = re.compile(r"(\n\[)(?=m\d{1,9} (?:human|assistant|tool|harness|summary|system)\b)")

@@ -129,7 +129,7 @@ def _asker(model: Model, place: Place, settings: Settings, progress: Progress) -
         cache=FileParts(place.root),
         progress=progress,
         wait=time.sleep,
-        new_fence=lambda: f"transcript-{secrets.token_hex(6)}",
+        new_fence=lambda: secrets.token_hex(6),
         concurrency=settings.llm_concurrency,
         retries=settings.llm_retries,
         summary_tokens=settings.summary_tokens,

@@ -49,7 +49,7 @@ class Asked:
         return [line for line in self.lines if line.origin in origins]
 
 
-_HEADER = re.compile(r"^\[(m\d+) (human|assistant|tool|harness|summary|system)[^\]\n]*\]\n", re.MULTILINE)
+_HEADER = re.compile(r"^\[(m\d+) (human|assistant|tool|harness|summary|system)[^\]\n]*\]", re.MULTILINE)
 _KNOWN = re.compile(r"^(constraint|task) (\S+?)(?: \([a-z_]+\))?: (.+)$", re.MULTILINE)
 _ITEM = re.compile(
     r"^(\S+) (constraint|concept|file \w+|error|check \w+|task \w+|memory \w+|[a-z_]+): (.+)$", re.MULTILINE
@@ -61,7 +61,7 @@ def read(turns: Sequence[Turn]) -> Asked:
     prompt = turns[1].content
     if turns[0].content.startswith("You keep the memory"):
         texts = _TEXT.findall(prompt)
-        items = prompt[prompt.find("\nItems:\n") :]
+        items = prompt[prompt.find("\nItems") :]
         return Asked(
             is_merge=True,
             known=tuple(Known(id=one, kind=kind.split()[0], text=text) for one, kind, text in _ITEM.findall(items)),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from worker.core.material import clean, shorten, shown, shown_all, shown_tokens
+from worker.core.material import clean, listed, shorten, shown, shown_all, shown_tokens
 from worker.core.messages import Attachment, Message, Origin, Role
 from worker.core.pairing import pair
 from worker.core.tokens import estimate_tokens
@@ -130,3 +130,36 @@ def test_o27_the_same_text_is_counted_and_sent(data: st.DataObject, sessions: st
     assert shown_tokens(messages, pairing) == tuple(map(estimate_tokens, texts))
     for message, text in zip(messages, texts, strict=True):
         assert not text or text.startswith(f"[{message.id} {message.origin} ")
+
+
+def test_a_time_is_told_when_it_is_another_than_above() -> None:
+    texts = [
+        "[m1 human 2026-01-23 23:50Z]\nRename qty.",
+        "[m2 assistant 2026-01-23 23:52Z]\nDone.\nAll tests pass.",
+        "[m3 human]\nThanks.",
+        "[m4 human 2026-01-23 23:59Z, slice 1 of 2]\n[m9 human] is not me",
+        "[m5 tool 2026-01-24 00:01Z]\nexit 0",
+        "[m6 human 2026-01-24 00:20Z]\nNext.",
+    ]
+    assert listed(texts).splitlines() == [
+        "[m1 human 2026-01-23 23:50Z] Rename qty.",
+        "[m2 assistant]",
+        "Done.",
+        "All tests pass.",
+        "[m3 human] Thanks.",
+        "[m4 human, slice 1 of 2] [m9 human] is not me",
+        "[m5 tool 2026-01-24 00:01Z] exit 0",
+        "[m6 human 00:20Z] Next.",
+    ]
+
+
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_what_is_listed_holds_every_message_and_no_more_tokens(
+    data: st.DataObject, sessions: st.SearchStrategy[list[Message]]
+) -> None:
+    messages = data.draw(sessions)
+    texts = [text for text in shown_all(messages, pair(messages)) if text]
+    together = listed(texts)
+    assert all(text.partition("\n")[2].rstrip() in together for text in texts)
+    assert estimate_tokens(together) <= sum(map(estimate_tokens, texts))

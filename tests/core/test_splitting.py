@@ -232,7 +232,9 @@ def test_a_slice_can_be_divided_though_its_part_holds_no_message(script: Any) ->
     assert part.messages == ()
     shares = divide(part, budget=1_000)
     assert len(shares) > 3
-    assert "".join(piece.text.partition("\n")[2] for piece in pieces_of(shares)) == part.text.partition("\n")[2]
+    assert (
+        "".join(piece.text.partition("\n")[2] for piece in pieces_of(shares)) == part.pieces[0].text.partition("\n")[2]
+    )
 
 
 def test_a_budget_of_next_to_nothing_does_not_cut_letter_by_letter(script: Any) -> None:

@@ -4,8 +4,8 @@ the other. What is left out of the material at large (superseded reads, large ou
 
 import json
 import re
-from collections.abc import Collection, Sequence
-from datetime import UTC, datetime
+from collections.abc import Collection, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 
 from worker.core.messages import Attachment, Message, ToolCall, ToolResult
 from worker.core.pairing import Pairing
@@ -15,6 +15,10 @@ ARGUMENTS_CHARS = 2_000
 """Arguments up to here are shown as they are."""
 VALUE_HEAD_CHARS = 400
 VALUE_TAIL_CHARS = 150
+
+_TIME_FORMAT = "%Y-%m-%d %H:%MZ"
+_TIMED = re.compile(r"(?P<who>\[m\d+ \w+) (?P<when>\d{4}-\d\d-\d\d \d\d:\d\dZ)(?P<rest>[^\]]*\])")
+_SAME_TIME = timedelta(minutes=10)
 
 _CONTROLS = bytes([*range(0x09), 0x0B, 0x0C, *range(0x0D, 0x20), 0x7F])
 _SUSPECT_BYTES = (
@@ -73,6 +77,30 @@ def header(message: Message) -> str:
     return f"[{message.id} {message.origin}{when}]"
 
 
+def listed(texts: Iterable[str]) -> str:
+    """Shown messages, one below the other, a short one on the line of its header.
+
+    A header says of the time only what is new: the day when it is another, the minute when ten have passed.
+    """
+    lines: list[str] = []
+    told: datetime | None = None
+    for text in texts:
+        head, _, body = text.partition("\n")
+        if timed := _TIMED.fullmatch(head):
+            when = datetime.strptime(timed["when"], _TIME_FORMAT).replace(tzinfo=UTC)
+            news = _since(told, when)
+            head, told = timed["who"] + news + timed["rest"], when if news else told
+        lines.append(f"{head}\n{body}" if "\n" in body else f"{head} {body}".rstrip())
+    return "\n".join(lines)
+
+
+def _since(told: datetime | None, when: datetime) -> str:
+    """What is to be said of a time to somebody who knows the time that was told last."""
+    if told is None or when.date() != told.date():
+        return f" {when:{_TIME_FORMAT}}"
+    return f" {when:%H:%MZ}" if abs(when - told) >= _SAME_TIME else ""
+
+
 def shown_all(messages: Sequence[Message], pairing: Pairing) -> tuple[str, ...]:
     """What is shown of each message, "" where nothing is; `pairing` is that of the same sequence."""
     return tuple(
@@ -99,7 +127,7 @@ def _left_out(chars: int) -> str:
 
 
 def _minute(when: datetime) -> str:
-    return (when.astimezone(UTC) if when.tzinfo else when).strftime("%Y-%m-%d %H:%MZ")
+    return (when.astimezone(UTC) if when.tzinfo else when).strftime(_TIME_FORMAT)
 
 
 def _call(call: ToolCall, interrupted: bool) -> str:

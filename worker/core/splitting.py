@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from math import ceil
 
-from worker.core.material import shorten, shown_all
+from worker.core.material import listed, shorten, shown_all
 from worker.core.messages import Message
 from worker.core.pairing import Group, Pairing, bundles, pair
 from worker.core.tokens import SAFETY_MARGIN, estimate_tokens, with_margin
@@ -59,7 +59,7 @@ class Part:
     @property
     def text(self) -> str:
         """What the prompt holds of this part."""
-        return "\n\n".join(piece.text for piece in self.pieces)
+        return listed(piece.text for piece in self.pieces)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
