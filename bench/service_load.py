@@ -233,6 +233,7 @@ def stand_in(seconds: float) -> Iterator[str]:
     receiver, sender = multiprocessing.Pipe(duplex=False)
     process = multiprocessing.get_context("spawn").Process(target=_serve, args=(seconds, sender), daemon=True)
     process.start()
+    sender.close()  # the other process has its own: when that one ends, `recv` raises and does not wait for ever
     try:
         yield f"http://127.0.0.1:{receiver.recv()}/v1"
     finally:
