@@ -82,7 +82,7 @@ def _urgency(item: Item) -> int:
 
 
 def _said_shortly(item: Item) -> str:
-    text = clip(prose_of(item), ITEM_CHARS)
+    text = clip(without_marks(prose_of(item)), ITEM_CHARS)
     if isinstance(item, Task) and item.id and item.id not in text:
         return f"{item.id}: {text}"
     return text
@@ -94,7 +94,7 @@ def _people(said: tuple[UserMessage, ...], known: str) -> Iterator[str]:
     for sentence in rank_sentences(said, frozenset(identifiers(known))):
         message = said[sentence.message]
         if len(message.text) > WHOLE_CHARS:
-            yield sentence.text
+            yield without_marks(sentence.text)
         elif message.text not in whole:
             whole.add(message.text)
             yield without_marks(message.text)

@@ -2,7 +2,8 @@
 
     PYTHONPATH=bench python -m peers.kits [--budgets 10%,20%,30%] [--seeds 1-4] [--rounds 5]
 
-compaction-conformance-kit (twenty canaries, so many rounds, budgets as shares of the session's characters), conpact
+compaction-conformance-kit (twenty canaries, so many rounds, budgets as shares of the session's characters; and its
+sessions in which values are put right in other words), conpact
 (fifteen side constraints), compaction-guard and distil-llm (second opinions on the planted sessions). The model is the
 stand-in that words every identifier away; it also answers conpact's judge, YES when one line of the context holds all
 words of the constraint. The tables go to bench/results/kits.md.
@@ -38,8 +39,10 @@ def main() -> int:
         made.write_text(json.dumps(_planted(), ensure_ascii=False), "utf-8")
         conformance = [str(python.parent / "compaction-kit"), "benchmark", "--spec", "conformance.py:Afterturn"]
         budget = ["--budgets", wanted.budgets, "--seeds", wanted.seeds, "--rounds", str(wanted.rounds)]
+        semantic = [str(python), "-m", "peers.kits.semantic_sessions", wanted.budgets, wanted.seeds, str(wanted.rounds)]
         runs = {
             "compaction-conformance-kit": [*conformance, *budget],
+            "compaction-conformance-kit, values put right in other words": semantic,
             "conpact": [str(python), "-m", "peers.kits.side_constraints", str(made), url],
             "compaction-guard and distil-llm": [str(python), "-m", "peers.kits.second_opinions", str(made)],
         }
