@@ -251,6 +251,7 @@ def _make_checkpoint(
         artifacts=[offload.artifact for offload in sealed.tidied.offloads],
         given_constraints=request.given_constraints(),
         given_tasks=request.given_tasks(),
+        known_tasks=parent.summary.tasks if parent else (),
         cwd=session.cwd,
     )
     now = tools.clock.now()

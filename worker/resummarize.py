@@ -206,6 +206,7 @@ class _Rebuild:
                 artifacts=[offload.artifact for offload in sealed.tidied.offloads],
                 given_constraints=self._request.given_constraints(),
                 given_tasks=self._request.given_tasks(),
+                known_tasks=state.tasks if state else (),
                 cwd=self._newest.session.cwd,
             ),
             state=state,

@@ -3,26 +3,30 @@
 A rule goes on. An order that is carried out once ("add a test", "fix the bug") is no rule but a request, and a
 statement, a question, a log or a quotation is neither. Half of real rules hold neither "never" nor "must"; they are
 told by "from now on", "when you …", "I like my …" or by their form alone ("use tabs", "respond in French").
-Which words make rules is in `constraint_cues`; what is a person's own sentence in `prose`.
+Which words make rules is in `constraint_cues`, `prohibition_cues` and `constraint_cues_abroad`, which make none in
+`rule_guards`; what is a person's own sentence in `prose`.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 
-from worker.core.constraint_cues import (
-    CLAUSE_BOUNDARY,
-    LEAD_IN,
-    OTHER_LANGUAGES,
-    OTHER_SCRIPTS,
-    PROHIBITIONS,
-    PROHIBITIONS_AT_CLAUSE,
-    RULES,
-    RULES_AT_CLAUSE,
-    TASK_SCOPE,
-)
+from worker.core.constraint_cues import HABITS, NOUN_PHRASES, RULES, RULES_AT_CLAUSE
+from worker.core.constraint_cues_abroad import OTHER_LANGUAGES, OTHER_SCRIPTS
 from worker.core.messages import Message
+from worker.core.prohibition_cues import PROHIBITIONS, PROHIBITIONS_AT_CLAUSE
 from worker.core.prose import Sentence, sentences
+from worker.core.rule_guards import (
+    is_no_order,
+    is_no_order_abroad,
+    is_question,
+    is_reported,
+    states,
+    tells,
+    without_idioms,
+)
+from worker.core.rule_words import CLAUSE_BOUNDARY, HAS_VERB, LEAD_IN, TASK_SCOPE
 from worker.core.summary import Constraint, Scope, with_id
 
 
@@ -30,77 +34,18 @@ def _compiled(cues: Sequence[str]) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(cue, re.IGNORECASE) for cue in cues)
 
 
-_FORBIDS_AT_CLAUSE, _FORBIDS = _compiled(PROHIBITIONS_AT_CLAUSE), _compiled(PROHIBITIONS)
-_RULES_AT_CLAUSE, _RULES = _compiled(RULES_AT_CLAUSE), _compiled(RULES)
+def _one_of(*cues: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{cue})" for cue in cues), re.IGNORECASE)
+
+
+_FORBIDS_AT_CLAUSE, _RULES_AT_CLAUSE = _one_of(*PROHIBITIONS_AT_CLAUSE), _one_of(*RULES_AT_CLAUSE)
+_ORDERS = _one_of(*PROHIBITIONS_AT_CLAUSE, *RULES_AT_CLAUSE)
+_NOUN_PHRASE = _one_of(*NOUN_PHRASES)
+_FORBIDS, _RULES, _HABITS = _compiled(PROHIBITIONS), _compiled(RULES), _compiled(HABITS)
 _IN_ASCII = tuple(re.compile(cue) for cue in OTHER_LANGUAGES)
 _FOREIGN = (*(re.compile(cue) for cue in OTHER_SCRIPTS), *_IN_ASCII)
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
-_QUESTION_WORDS = re.compile(
-    r"(?i)^\W*(?:(?:and|so|but|ok|okay|hm+|well|wait|also|oh|actually|sorry|then)\W+)*(?:why|what|how|who|where"
-    r"|which|when (?:do|does|did|is|was|will|should|can)|(?:do|have) (?:we|you|i|they|it|there)|(?:does|did|is|are"
-    r"|was|were|has|had|should|shall) (?:we|you|i|it|they|he|she|there|this|that|these|those|the|my|your|our|all"
-    r"|any)"
-    r"|can (?:we|i|it)|could (?:we|i|it)|would (?:it|that|this)|won['’]?t|isn['’]?t|aren['’]?t|doesn['’]?t"
-    r"|don['’]?t (?:we|you|they)|any idea)\b"
-)
-_POLITE = re.compile(
-    r"(?i)\b(?:would|do) you mind (?:not|always|never|keeping|using|avoiding|leaving)\b"
-    r"|\b(?:can|could|would|will) (?:you|we)(?: all)?(?: please| kindly| just)*,? (?:not|never|always|avoid"
-    r"|refrain|stop \w+ing|keep \w+ (?:short|brief|concise|out)|leave .{1,60} alone)\b"
-    r"|\b(?:can|could|would|will) (?:you|we)\b.{0,160}\b(?:from now on|in future|in the future|every time|whenever"
-    r"|going forward|always)\b"
-)
-_ASKS = re.compile(r"[?？]\W*$|(?:吗|嗎|呢|か|ですかね|까|나요|니까|까요)[。.]?$")
-_IDIOM = re.compile(
-    r"(?i)\b(?:never ?mind|(?:do not|don['’]?t) (?:worry|bother(?: with (?:it|that))?|know|think|see|understand"
-    r"|remember|have|get (?:it|me wrong|why)|care|believe|recall|mind|you think|sweat|panic|ask me why"
-    r"|forget to (?:add|fix|update|commit|push|run|check|remove|delete|rename)|hesitate"
-    r"|let me|give up|feel|expect (?:it|this|that)|show|seem|look|matter|wait for me|we|you (?:know|agree|see|have"
-    r"|want)|need|exist|apply|work|mean)\b"
-    r"|no (?:problem|worries|idea|need|luck|rush|hurry|longer|more questions|more (?:errors|failures))\b"
-    r"|only (?:\d|one |two )|as always|not only|if only|better late than never|it never|never (?:seen|heard|been"
-    r"|worked|had|got|knew|mind)"
-    r"|that should never happen|must be (?:a|an|the|some|something|because|due)\b|must have (?:been|had|seen|gone"
-    r"|lost|got|\w+ed)\b)"
-)
-_IDIOM_ABROAD = re.compile(
-    r"不要紧|不要緊|不要担心|没关系|沒關係|别担心|别急|別擔心|別急"
-    r"|气にしないで|気にしないで|心配しないで|걱정하지|신경 ?쓰지"
-    r"|(?i:keine Ahnung|kein Problem"
-    r"|keine Sorge|nicht schlimm|macht nichts|n(?:e t)?['’]inqui[eè]te|vous inqui[eé]tez"
-    r"|no te preocupes|não se preocupe|не волнуй|не беспокой|не переживай|не знаю)"
-)
-_REPORTED = re.compile(
-    r"(?i)\b(?:says?|said|claims?|claimed|complains?|states?|stated|reads|according to|(?<=\w )(?<!please )reports?"
-    r"|reported"
-    r"|the (?:docs?|error|warning|linter|message|log|output|compiler|article|issue|ticket)\b[^.?!]{0,30}(?:that|:"
-    r"|says?|tells?))\s"
-)
-_STATEMENT = re.compile(
-    r"(?i)^\W*(?:(?:and|but|so|because|since|well|hm+|actually|also|ok|yeah|yes|no|maybe|perhaps|looks? like"
-    r"|i think|i guess|i believe|it seems|apparently|turns out|i (?:just )?noticed|i (?:just )?saw|i (?:just )?had"
-    r"|i got)\W+)*"
-    r"(?:it|this|that|there|he|she|they|i|the (?:tests?|build|server|app|script|page|function|method|job|ci"
-    r"|pipeline|log|error|cache|problem|bug|issue))(?:['’](?:s|re|m|ve|ll|d))?\s+(?:just |still |also |always "
-    r"|never |only |actually |probably |really )*"
-    r"(?:am|is|are|was|were|has|have|had|does|do|did|doesn|didn|don|isn|wasn|can|can['’]t|cannot|could|couldn|won"
-    r"|will|would|fails?|failed|works?|worked|shows?|returns?|crash\w*|keeps|goes|gets?|got|seems?|looks?|takes?"
-    r"|uses?|used|runs?|ran|says?|throws?|prints?|always|never|only|must be)\b"
-)
-_SPEAKS_OF_RULES = re.compile(
-    r"(?i)\bI(?:['’]d)?\s+(?:\w+ ){0,2}(?:do not|don['’]?t|never|prefer|like|love|want|hate|dislike|need|expect"
-    r"|rather|can['’]?t stand)\b|\bthat (?:\w+ )?(?:is|are) (?:forbidden|prohibited|off[- ]limits|not allowed)"
-    r"|\b(?:from now on|going forward|whenever|off[- ]limits|forbidden|prohibited|not allowed|read[- ]only"
-    r"|confidential|without asking|mandatory|important (?:that|to))\b"
-)
-_OPINION = re.compile(
-    r"(?i)^\W*(?:(?:ok|okay|hm+|so|and|but|well|yeah|also)\W+)*(?:i (?:think|guess|believe|suspect|wonder)"
-    r"|it (?:seems|looks)"
-    r"|looks? like|apparently)\b.{0,200}\b(?:does ?n['’]?t|is ?n['’]?t|do ?n['’]?t|does not|is not|are not"
-    r"|violates?|breaks?)\b"
-)
-_NO_RULE = re.compile(r"(?i)\bit(?:['’]s| is) (?:very |too )?(?:easy|tempting|common|possible) to\b")
 _ANNOUNCED = re.compile(
     r"(?i)(?:[^:：\n]{0,60}\b(?:rules?|things?|constraints?|conditions?|requirements?|conventions?|points?"
     r"|requests?|note"
@@ -108,7 +53,13 @@ _ANNOUNCED = re.compile(
     r"|mind)(?: however)? that|that(?= (?:you|we|it|all|no|the)\b))"
     r"\s+(?=\S)"
 )
+_JOINED = re.compile(r"(?i)\b(?:and|or|then)\s+$")
+_PARTS = re.compile(r"(?i)[,;:–—]\s|\b(?:but|so)\s")
 _CONJUNCTION = re.compile(r"(?i)^(?:but|and|so|then)\s+")
+_POINTS_BACK = re.compile(
+    r"(?i)\b(?:it|them|those|these|there)\b|\b(?:never|not) (?:in|on|at|to|by|with|from|before|after|as|for|under"
+    r"|via)\b"
+)
 _RULE_WORD = re.compile(r"(?i)\b(?:never|don['’]?t|do not|must|always|only|avoid|keep|use|prefer)\b")
 _CONDITIONAL = re.compile(
     r"(?i)^\W*(?:please\s+)?(?:when|whenever|if|before|after|every|each|in|for|from|unless|until|while|once|as|at"
@@ -116,6 +67,8 @@ _CONDITIONAL = re.compile(
 )
 _MIN_CHARS, _MAX_CHARS = 4, 500
 _MIN_WORDS = 2
+_MAX_CLAUSES = 40
+"""A sentence of 500 characters with more of them is a list or a log."""
 
 
 def find_constraints(message: Message) -> list[Constraint]:
@@ -152,45 +105,54 @@ def _is_rule(text: str) -> bool:
 
 def _is_rule_abroad(text: str) -> bool:
     cues = _IN_ASCII if text.isascii() else _FOREIGN
-    return not _ASKS.search(text) and not _IDIOM_ABROAD.search(text) and any(cue.search(text) for cue in cues)
+    return any(cue.search(text) for cue in cues) and not is_no_order_abroad(text)
 
 
 def _is_rule_in_english(text: str) -> bool:
-    if len(text.split()) < _MIN_WORDS or _is_question(text):
+    if len(text.split()) < _MIN_WORDS or is_question(text):
         return False
-    remaining = _without_idioms(text)
-    cue_end = _cue_end(remaining)
-    if cue_end is None or _REPORTED.search(text, 0, cue_end) or _OPINION.match(text) or _NO_RULE.search(text):
-        return False
-    return not _STATEMENT.match(text) or _SPEAKS_OF_RULES.search(text) is not None
+    return any(not is_reported(text, end) for end in _cue_ends(without_idioms(text))) and not is_no_order(text)
 
 
-def _without_idioms(text: str) -> str:
-    return _IDIOM.sub(lambda match: " " * len(match[0]), text)
+def _cue_ends(text: str) -> Iterator[int]:
+    """Where the cues that make a rule end."""
+    is_statement = states(text)
+    for start, begin in _clauses(text):
+        if is_statement and (start == 0 or _JOINED.search(text, max(0, begin - 8), begin)):
+            continue
+        match = _ORDERS.match(text, begin) or _noun_phrase(text, start, begin)
+        if match is not None:
+            yield match.end()
+    for cue in (*_FORBIDS, *_RULES):
+        if (match := cue.search(text)) and not states(text, _clause_start(text, match.start())):
+            yield match.end()
+    for cue in _HABITS:
+        if (match := cue.search(text)) and not tells(text, _clause_start(text, match.start())):
+            yield match.end()
 
 
-def _is_question(text: str) -> bool:
-    if _POLITE.search(text):
-        return False
-    return _ASKS.search(text) is not None or _QUESTION_WORDS.match(text) is not None
-
-
-def _cue_end(text: str) -> int | None:
-    """Where the first cue that is found ends, None when there is none."""
-    for start in dict.fromkeys(begin for _, begin in _clauses(text)):
-        for cue in (*_FORBIDS_AT_CLAUSE, *_RULES_AT_CLAUSE):
-            if (match := cue.match(text, start)) is not None:
-                return match.end()
-    found = (match.end() for cue in (*_FORBIDS, *_RULES) if (match := cue.search(text)) is not None)
-    return next(found, None)
+def _noun_phrase(text: str, start: int, begin: int) -> re.Match[str] | None:
+    """A rule without a verb, unless it is an aside in brackets or the beginning of a statement."""
+    if text.endswith("(", 0, start):
+        return None
+    match = _NOUN_PHRASE.match(text, begin)
+    return match if match and not HAS_VERB.search(text, begin) else None
 
 
 def _clauses(text: str) -> Iterator[tuple[int, int]]:
     """(start, where its order begins) of each clause: behind "please", "and", "for now" and the like."""
-    for start in (0, *(match.end() for match in CLAUSE_BOUNDARY.finditer(text))):
+    starts = (0, *(match.end() for match in islice(CLAUSE_BOUNDARY.finditer(text), _MAX_CLAUSES)))
+    begins: dict[int, int] = {}
+    for start in starts:
         lead_in = LEAD_IN.match(text, start)
-        yield start, lead_in.end() if lead_in else start
-        yield start, start
+        begins.setdefault(lead_in.end() if lead_in else start, start)
+        begins.setdefault(start, start)
+    yield from ((start, begin) for begin, start in begins.items())
+
+
+def _clause_start(text: str, at: int) -> int:
+    """Where the clause begins that goes on at `at`."""
+    return max((match.end() for match in _PARTS.finditer(text, 0, at)), default=0)
 
 
 def _quoted_part(sentence: Sentence) -> str:
@@ -198,11 +160,12 @@ def _quoted_part(sentence: Sentence) -> str:
     masked = sentence.masked
     if _CONDITIONAL.match(masked) or not masked.isascii():
         return sentence.text
-    remaining = _without_idioms(masked)
+    remaining = without_idioms(masked)
     for start, begin in _clauses(remaining):
-        if any(cue.match(remaining, begin) for cue in _FORBIDS_AT_CLAUSE):
-            return sentence.text if _RULE_WORD.search(masked, 0, start) else _clause(sentence.text, start)
-        if any(cue.match(remaining, begin) for cue in _RULES_AT_CLAUSE):
+        if _FORBIDS_AT_CLAUSE.match(remaining, begin):
+            needs_more = _RULE_WORD.search(masked, 0, start) or _POINTS_BACK.search(masked, start)
+            return sentence.text if needs_more else _clause(sentence.text, start)
+        if _RULES_AT_CLAUSE.match(remaining, begin):
             return sentence.text
     return sentence.text
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from worker.core.answering import is_proposal, labels_of
 from worker.core.messages import message_index
 from worker.core.prose import sentences
+from worker.core.rule_guards import is_idle
 from worker.core.summary import Answered, Constraint, Memory, MemoryKind, Problem, ProblemKind, UserMessage, with_id
 from worker.core.wording import clip, content_words
 
@@ -24,7 +25,12 @@ SENTENCE_CHARS = 400
 PASTED_CHARS = 3_000
 """A human message beyond this is mostly pasted text, whose sentences are not the person's."""
 
+_FEWEST_CHARS = 8
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Fewer characters state nothing; a Chinese or Japanese one counts for two."""
+
 _OPTION_CHARS = 140
+_NAME_CHARS = 32
 _SAID_CHARS = 160
 _QUESTION_MARKS = ("?", "？")
 
@@ -33,17 +39,30 @@ _DECIDES = re.compile(
     r"we(?:'ll| will| should| are going to) (?:use|go|keep|ship|skip|stick|call|move|drop|stay|do)\b|"
     r"go(?:ing)? with|stick with|(?:i|we)(?:'ve| have)? (?:decided?|chose|choose|picked|pick|agreed?|settled)|"
     r"the decision is|approved|settled on|(?:use|do|keep|take|pick|prefer)\b.{1,60}\b(?:rather than|instead of)|"
-    r"the (?:plan|deadline|budget) is)\b|(?:^|[.,;] )we (?:go with|keep|ship|stick|drop|stay)\b|"
-    r"决定|選ぶ|选(?:择|用)|采用|就用|決め|决め|にしよう|にします|でいこう"
+    r"the (?:plan|deadline|budget) is)\b"
+    r"|(?:^|[.,;] )we (?:go with|keep|ship|stick|drop|stay (?:with|on))\b(?! (?:\w+ing|about|around|some|\d)\b)"
+    r"|^\W*(?:(?:ok|okay|alright|fine|then|so)\W+){1,3}we (?:take|book|buy|do|use|fly|go)\b"
+    r"|^\W*(?:(?:ok|okay|alright|fine|then|so)\W+){0,3}(?:(?!(?:what|how|where|who|why|when|that|think|know|sure"
+    r"|if)\b)[\w.-]+ ){1,4}it is\W*$"
+    r"|决定(?!不了)|選ぶ|选(?:择|用|了)|采用|就用|还是用|改用|决め|決めま|決めた|に決め(?!てい|られ|かね)|にしよう"
+    r"|にします|でいこう|でいきま"
+    r"|やっぱり.{1,20}に(?:します|する)"
+    r"|\b(?:wir nehmen|ich nehme)\b(?! (?:an|teil)\b)|\b(?:für|gegen)\b.{1,60}\bentschieden\b|^\W*dann (?:eben"
+    r"|halt|doch)\b"
 )
 _REVERSES = re.compile(
     r"(?i)^\W*(?:(?:ok|okay|no|actually|wait|hmm|and|but|so|please|alright)\b[\s,.]+){0,3}"
     r"(?:forget|scrap|drop|cancel|abandon|never ?mind|scratch|revert|undo|no more|no(?= \w)|skip|not"
     r"|don'?t (?:use|do|add"
     r"|need)|leave out)\b(?! (?:problem|worries|idea|need|rush|hurry|one|way|longer|thanks|it|that|this|there|i"
-    r"|we|you)\b)|"
-    r"^\W*no[,.!] .{0,80}\b(?:should|we|keep|use|stays?)\b|"
-    r"\b(?:on second thought|change of plans?)\b|改成|改为|算了|やめて|代わりに"
+    r"|we|you|luck|clue|sign|news|errors?|changes?|difference|wonder|doubt|more|response|answer)\b)|"
+    r"^\W*no[,.!] (?!(?:that|this|it)(?:['’]s| is| was)? (?:not|wrong)\b).{0,80}\b(?:should|we|keep|use|stays?)\b|"
+    r"\b(?:on second thought|change of plans?)\b|改成|改为|算了|^不(?:做|要|用|搞|买|去).{1,20}了\W*$|やめて|代わりに"
+)
+_UNDECIDED = re.compile(
+    r"(?i)\b(?:used to|not sure|undecided|(?:have ?n['’]t|has ?n['’]t|not) (?:yet )?(?:decided|chosen|agreed"
+    r"|settled))\b"
+    r"|^\W*(?:if|wenn|falls)\b|还没|還沒|没有?决定|未定|まだ|noch nicht"
 )
 _ORDERS_ONLY = re.compile(r"(?i)^\W*(?:don'?t (?:do|need)|not)\b")
 _SKIPS = re.compile(r"(?i)\b(?:skip|drop|ignore|leave out|without|except|don'?t do|not)\b|跳过|不要|除了|以外")
@@ -100,6 +119,7 @@ _PROPOSED = re.compile(
     r"|i(?:['’]m going| plan) to"
     r"|(?:(?:do|would) you )?(?:want|like) me to|ready (?:for|to))\s+(?:(?:now|also|then|go ahead and) )?"
 )
+_EITHER_OR = re.compile(r"(?i)\b(?:or|oder|ou)\b|\w/\w|还是|それとも")
 _CLAUSE_END = re.compile(r"[,.;:!?，。；：！？]")
 _COMPLAINS = re.compile(
     r"(?i)\b(?:error|fail\w*|broken|bug|wrong|doesn'?t|does not|isn'?t|not working|crash\w*|sucks?|shit|weird"
@@ -181,12 +201,15 @@ def _statements(text: str) -> tuple[str, ...]:
     return tuple(
         words
         for words in sayings
-        if 8 <= len(words) <= SENTENCE_CHARS and not words.endswith(_QUESTION_MARKS) and "⟨secret:" not in words
+        if len(words) + len(_CJK.findall(words)) >= _FEWEST_CHARS
+        and len(words) <= SENTENCE_CHARS
+        and not words.endswith(_QUESTION_MARKS)
+        and "⟨secret:" not in words
     )
 
 
 def _is_decision(words: str) -> bool:
-    if not content_words(words) or _ORDERS_ONLY.match(words):
+    if not content_words(words) or _ORDERS_ONLY.match(words) or _UNDECIDED.search(words) or is_idle(words):
         return False
     return _DECIDES.search(words) is not None or _REVERSES.search(words) is not None
 
@@ -203,9 +226,21 @@ def _choice(message: UserMessage, answers: Answered) -> str:
     if picked:
         rest = "; do the rest" if _GOES_ON.search(text) else ""
         return f"{_listed('Skip' if _skips(text) else 'Chosen', picked)}{rest}{said}"
+    if named := _named_option(text, lines):
+        return f"{named}{said}"
     if lines[0].endswith(_QUESTION_MARKS) or len(lines) == 1:
         return _verdict(text, lines[-1], said)
     return f"{_listed('Chosen', lines)}{said}"
+
+
+def _named_option(text: str, lines: Sequence[str]) -> str:
+    """What an answer picks by its name from an either-or: "minor, this is a big change"; "" when it names nothing."""
+    name = _CLAUSE_END.split(text, maxsplit=1)[0].strip()
+    words = set(content_words(name))
+    if not words or len(name) > _NAME_CHARS or _ACCEPTS.match(name) or _REFUSES.match(name):
+        return ""
+    offered = next((line for line in lines if _EITHER_OR.search(line) and words <= set(content_words(line))), None)
+    return f'Chosen: {name}, asked "{clip(offered, _OPTION_CHARS)}"' if offered else ""
 
 
 def _verdict(text: str, proposed: str, said: str) -> str:

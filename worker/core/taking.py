@@ -25,11 +25,13 @@ def take_ledger(
     artifacts: Sequence[Artifact] = (),
     given_constraints: Sequence[Constraint | str] = (),
     given_tasks: Sequence[Task] = (),
+    known_tasks: Sequence[Task] = (),
     cwd: str | None = None,
 ) -> Ledger:
     """The ledger of the messages, which are redacted and whole; an empty range gives an empty ledger.
 
-    Given constraints and tasks (the agent's own, or those of earlier checkpoints) come first and keep their ids.
+    Given constraints and tasks (the agent's own) come first and keep their ids. known_tasks: those of earlier ranges;
+    the ledger holds the ones that are spoken of here.
     Rows of sub-agents and rewound branches count for files only: what was written there was written.
     """
     main_line = [message for message in messages if not message.sidechain]
@@ -38,7 +40,7 @@ def take_ledger(
     return Ledger(
         user_messages=_user_messages(main_line),
         constraints=_constraints(main_line, given_constraints),
-        tasks=tuple(find_tasks(main_line, invocations, given_tasks)),
+        tasks=tuple(find_tasks(main_line, invocations, given_tasks, known_tasks)),
         files=tuple(find_files(everywhere, cwd)),
         failures=tuple(find_failures(invocations)),
         identifiers=take_identifiers(main_line),
@@ -84,7 +86,9 @@ def _given(constraint: Constraint | str) -> Constraint:
 
 def _said_again(known: Constraint, again: Constraint) -> Constraint:
     """A rule that was for a task and is said without an end goes on; a lifted one that is said again is in force."""
-    evidence = tuple(dict.fromkeys((*known.evidence, *again.evidence)))[:_MAX_EVIDENCE]
+    cited = tuple(dict.fromkeys((*known.evidence, *again.evidence)))
+    # The newest is kept: what was said before it lifts nothing.
+    evidence = cited if len(cited) <= _MAX_EVIDENCE else (*cited[: _MAX_EVIDENCE - 1], cited[-1])
     scope = Scope.STANDING if Scope.STANDING in (known.scope, again.scope) else Scope.TASK
     return replace(known, evidence=evidence, scope=scope, lifted=None if again.evidence else known.lifted)
 

@@ -298,6 +298,9 @@ def test_an_aside_in_brackets_may_forbid() -> None:
         ("Until T-101 is done, don't merge anything.", Scope.TASK),
         ("For this task, use only the mock server.", Scope.TASK),
         ("don't commit yet", Scope.TASK),
+        ("Don't modify the theme, look into the footer sources.", Scope.TASK),
+        ("Don't use npm, use pnpm.", Scope.STANDING),
+        ("Don't touch the schema, ask Mira.", Scope.STANDING),
         ("For the rest of this session, call me Captain.", Scope.STANDING),
     ],
 )

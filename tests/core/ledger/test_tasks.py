@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from worker.core.summary import Task, TaskStatus
-from worker.core.tasks import find_tasks
+from worker.core.summary import Summary, Task, TaskStatus
+from worker.core.tasks import find_tasks, with_statuses_seen
 
 
 def board(session: Any, *given: Task) -> dict[str, Task]:
@@ -156,3 +156,134 @@ def test_the_title_of_a_list_says_what_a_bare_id_did_not(session: Any) -> None:
         "T-101": "write the parser",
         "T-102": "Please do T-101 and T-102.",
     }
+
+
+ASKED = [
+    "Please do OPS-12.",
+    "Work on OPS-12, it belongs to the release.",
+    "Can you fix OPS-12?",
+    "Could you please have a look at OPS-12?",
+    "Start with OPS-12.",
+    "let's debug - OPS-12 in linear",
+    "OPS-12: CSV export",
+    "- OPS-12 write the docs",
+    "OPS-12 next, please.",
+    "Next up: OPS-12.",
+    "We need to finish OPS-12 this week.",
+    "I want OPS-12 done today.",
+    "Write tests for OPS-12.",
+    "Then OPS-12.",
+    "OPS-12 is done.",
+    "OPS-12 needs a test.",
+    "Shall we do OPS-12?",
+    "继续 OPS-12",
+    "请修复 OPS-12",
+    "OPS-12 をお願いします",
+    "Mach bitte OPS-12 fertig.",
+    "First OPS-12, then the docs.",
+    "Implement OPS-12 like we discussed.",
+    "Fix OPS-12, like in T-9 last year.",
+    "Tickets: OPS-12, T-3",
+    "You can do OPS-12 when T-3 is ready.",
+    "Take OPS-12 and make it fast.",
+    "I'd like you to take care of OPS-12.",
+    "OPS-12!",
+    "Could we do OPS-12 now?",
+]
+MENTIONED = [
+    "like in OPS-12 last year",
+    "We had the same problem in OPS-12.",
+    "OPS-12 had the same bug.",
+    "OPS-12 introduced that regression, I think.",
+    "This looks like OPS-12.",
+    "It is the same as OPS-12.",
+    "See OPS-12 for background.",
+    "The fix for OPS-12 broke the build.",
+    "Last year OPS-12 took three weeks.",
+    "Do you remember OPS-12?",
+    "What was OPS-12 about?",
+    "Do it the way we did OPS-12.",
+    "Use the approach of OPS-12.",
+    "Thanks for OPS-12!",
+    "I opened OPS-12 for that.",
+    "My colleague works on OPS-12.",
+    "They merged it because of OPS-12.",
+    "参考 OPS-12 的做法",
+    "去年 OPS-12 也是这样",
+    "像 OPS-12 那样做",
+    "OPS-12 のようにしてください",
+    "Mach es wie in OPS-12.",
+    "Rename the column, compare OPS-12.",
+    "The schema came with OPS-12.",
+    "Does OPS-12 cover that?",
+    "Revert what OPS-12 changed.",
+    "The error appeared after OPS-12 landed.",
+    "Tom says OPS-12 is the cause.",
+    "Read OPS-12 first, then write the summary.",
+    "It was discussed in OPS-12 and in T-3.",
+]
+
+
+@pytest.mark.parametrize("said", ASKED)
+def test_an_id_is_a_task_when_work_on_it_is_asked_for_or_it_is_listed(session: Any, said: str) -> None:
+    session.human(said)
+    assert "OPS-12" in board(session)
+
+
+@pytest.mark.parametrize("said", MENTIONED)
+def test_an_id_that_is_only_mentioned_is_a_reference(session: Any, said: str) -> None:
+    session.human(said)
+    assert board(session) == {}
+
+
+def test_a_mentioned_id_is_a_task_when_the_session_works_on_it(session: Any) -> None:
+    session.human("The export breaks on commas, OPS-12 describes it. It had been quick until OPS-11 came.")
+    session.run("git checkout -b fix/OPS-12-commas", "Switched to a new branch", exit_code=0)
+    assert list(board(session)) == ["OPS-12"]
+    assert board(session)["OPS-12"].evidence == ("m0", "m2")
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ("I want T-101 done today.", TaskStatus.OPEN),
+        ("When T-101 is done, start with T-102.", TaskStatus.OPEN),
+        ("Once T-101 is merged, tell Ben.", TaskStatus.OPEN),
+        ("Make sure T-101 is closed.", TaskStatus.OPEN),
+        ("T-101 完成后做 T-102", TaskStatus.OPEN),
+        ("T-101 が終わったら T-102 をお願いします", TaskStatus.OPEN),
+    ],
+)
+def test_a_wish_and_a_condition_tell_no_status(session: Any, said: str, status: TaskStatus) -> None:
+    session.human("Work on T-101.")
+    session.human(said)
+    assert board(session)["T-101"].status is status
+
+
+def test_a_task_of_an_earlier_range_keeps_its_text_and_takes_the_status(session: Any) -> None:
+    session.human("T-2 is done. T-3 takes too long.")
+    known = [
+        Task(id="T-2", text="the importer", status=TaskStatus.OPEN, evidence=("m90",), since=1, seen=2),
+        Task(id="T-3", text="the exporter", status=TaskStatus.OPEN, evidence=("m91",), since=1, seen=2),
+    ]
+    (task,) = find_tasks(session.messages, session.invocations, known=known)
+    assert (task.id, task.text, task.status, task.evidence) == ("T-2", "the importer", TaskStatus.DONE, ("m0",))
+
+
+def test_a_title_takes_the_place_of_a_sentence_that_only_told_how_it_stands(session: Any) -> None:
+    session.human("T-2 is blocked.")
+    session.human("T-2: the importer")
+    session.human("T-2 is done")
+    assert [(task.text, task.status) for task in board(session).values()] == [("the importer", TaskStatus.DONE)]
+
+
+def test_a_status_that_code_saw_wins_over_one_that_was_told() -> None:
+    told = Task(id="T-1", text="the importer", status=TaskStatus.DONE, evidence=("m1", "m5"))
+    other = Task(id="T-2", text="the exporter", status=TaskStatus.DONE, evidence=("m2",))
+    seen = (
+        Task(id="T-1", text="Reopen T-1.", status=TaskStatus.OPEN, evidence=("m9",), from_ledger=True),
+        Task(id="T-2", text="Look at T-2.", status=TaskStatus.OPEN, evidence=("m9",)),
+    )
+    first, second = with_statuses_seen(Summary(tasks=(told, other)), seen).tasks
+    assert (first.text, first.status, first.evidence) == ("the importer", TaskStatus.OPEN, ("m1", "m5", "m9"))
+    assert second == other
