@@ -23,7 +23,7 @@ from worker.core.items import items_of, with_items
 from worker.core.joining import join
 from worker.core.language import language_of
 from worker.core.ledger import Ledger
-from worker.core.lifting import lift
+from worker.core.lifting import lift, lift_said
 from worker.core.mending import mend, strike
 from worker.core.merging import MergeProposal, apply_changes
 from worker.core.messages import Message
@@ -33,6 +33,7 @@ from worker.core.shedding import shed
 from worker.core.splitting import Part, divide, part_budget, split
 from worker.core.summary import Constraint, FileItem, Item, Summary, with_id
 from worker.core.taking import take_ledger
+from worker.core.tasks import with_statuses_seen
 from worker.core.tidying import Tidied
 from worker.core.tokens import estimate_tokens
 from worker.core.validation import validate
@@ -277,7 +278,7 @@ class _Judge:
         """The messages of which the part shows something, whole, and their ledger."""
         shown = dict.fromkeys(piece.id for piece in part.pieces)
         messages = tuple(self._whole[one] for one in shown if one in self._whole)
-        return messages, take_ledger(messages, cwd=self._cwd)
+        return messages, take_ledger(messages, known_tasks=self._known.tasks, cwd=self._cwd)
 
 
 def _from_the_project(summary: Summary, cwd: str | None) -> Summary:
@@ -391,6 +392,7 @@ def _checked(material: Material, limits: Limits, summary: Summary, status: Statu
     findings = validate(summary, **source, grounds=grounds)
     summary, judged = mend(summary, findings, **source, grounds=grounds)
     summary, judged = strike(summary, judged, **source)
+    summary = with_statuses_seen(lift_said(summary, material.ledger.user_messages), material.ledger.tasks)
     summary = _numbered(summary, material.number)
     shrunk = shed(summary, state_tokens=limits.state_tokens, token_estimator=estimate_tokens)
     return Summarized(

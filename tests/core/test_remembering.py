@@ -430,10 +430,38 @@ def test_nothing_is_superseded_on_a_model_s_word_alone() -> None:
 
 def test_a_retired_bullet_is_named_and_needs_a_reason() -> None:
     start = page("the old runner is slow")
-    gone = MemoryOperation(op=MemoryOp.RETIRE, ids=ids(start), reason="the runner was removed")
-    assert texts(tidied(start, gone)) == []
-    assert [each.text for each in tidied(start, gone).departures()] == ["the old runner is slow"]
-    assert [each.reason for each in tidied(start, replace(gone, reason=" ")).refused] == ["no_reason"]
+    gone = MemoryOperation(op=MemoryOp.RETIRE, ids=ids(start), reason="the runner was removed", evidence=("m9",))
+    said = {"m9": "We have removed the old runner."}
+    assert texts(tidied(start, gone, sources=said)) == []
+    assert [each.text for each in tidied(start, gone, sources=said).departures()] == ["the old runner is slow"]
+    assert [each.reason for each in tidied(start, replace(gone, reason=" "), sources=said).refused] == ["no_reason"]
+
+
+@pytest.mark.parametrize("said", ["", "Write the release notes.", "The old runner is slow!"])
+def test_no_bullet_is_retired_on_a_model_s_word_alone(said: str) -> None:
+    start = page("the old runner is slow")
+    gone = MemoryOperation(op=MemoryOp.RETIRE, ids=ids(start), reason="no longer of use", evidence=("m9",))
+    after = tidied(start, gone, sources={"m9": said})
+    assert texts(after) == ["the old runner is slow"]
+    assert [each.reason for each in after.refused] == ["no_human_evidence"]
+
+
+def test_no_operation_turns_a_statement_round() -> None:
+    """J17: each says with the words of its source what the source denies."""
+    start = page("the importer does not retry", "the importer does not retry at night")
+    merged = MemoryOperation(op=MemoryOp.MERGE, ids=ids(start), text="the importer does retry at night")
+    assert [each.reason for each in tidied(start, merged).refused] == ["turned"]
+    said = {"m5": "the importer does not retry any more"}
+    other = MemoryOperation(op=MemoryOp.SUPERSEDE, ids=ids(start)[:1], text="the importer does retry", evidence=("m5",))
+    assert [each.reason for each in tidied(start, other, sources=said).refused] == ["turned"]
+    new = MemoryOperation(op=MemoryOp.ADD, kind=MemoryKind.PROJECT, text="the importer does retry", evidence=("m5",))
+    after = tidied(start, new, sources=said)
+    assert (after.text, [each.reason for each in after.refused]) == (start.text, ["turned"])
+
+
+def test_a_memory_that_turns_its_source_round_makes_no_bullet() -> None:
+    lie = checkpoint(Summary(memories=(memory("the importer does retry"),)), "the importer does not retry")
+    assert [each.reason for each in propose(lie, None, zone=UTC).refused] == ["turned"]
 
 
 def test_a_model_may_not_touch_a_standing_constraint() -> None:
@@ -448,8 +476,8 @@ def test_a_model_may_not_touch_a_standing_constraint() -> None:
 def test_an_operation_on_an_unknown_or_foreign_bullet_is_refused_alone() -> None:
     start = page("the old runner is slow")
     bad = MemoryOperation(op=MemoryOp.RETIRE, ids=("M-ffffff",), reason="x")
-    good = MemoryOperation(op=MemoryOp.RETIRE, ids=ids(start), reason="x")
-    after = tidied(start, bad, good)
+    good = MemoryOperation(op=MemoryOp.RETIRE, ids=ids(start), reason="x", evidence=("m9",))
+    after = tidied(start, bad, good, sources={"m9": "The old runner was removed."})
     assert texts(after) == []
     assert [each.reason for each in after.refused] == ["unknown_id"]
 
@@ -473,9 +501,9 @@ def test_tidying_drops_what_a_person_wrote_down_themselves() -> None:
 def test_what_a_revision_reports_is_the_difference_of_the_two_texts() -> None:
     """T20"""
     start = page("the old runner is slow")
-    both = MemoryOperation(op=MemoryOp.RETIRE, ids=ids(start), reason="x")
+    both = MemoryOperation(op=MemoryOp.RETIRE, ids=ids(start), reason="x", evidence=("m2",))
     back = MemoryOperation(op=MemoryOp.ADD, kind=MemoryKind.PROJECT, text="the old runner is slow", evidence=("m1",))
-    after = tidied(start, both, back, sources={"m1": "the old runner is slow"})
+    after = tidied(start, both, back, sources={"m1": "the old runner is slow", "m2": "the old runner was removed"})
     was, is_now = {*ids(start)}, {*ids(after)}
     assert {each.id for each in after.added} == is_now - was
     assert {each.bullet.id for each in after.left} == was - is_now

@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from worker.core.asserting import grave_words
+from worker.core.clauses import banned, contrasted, forbidden_actions, meaning_stems
 from worker.core.deciding import decisions, memories
-from worker.core.drafting import draft_errors
+from worker.core.drafting import draft, draft_errors
 from worker.core.failures import tells_failure
 from worker.core.identifiers import contains_identifier
 from worker.core.items import items_of, words_of
@@ -16,9 +18,11 @@ from worker.core.language import language_of
 from worker.core.ledger import Ledger
 from worker.core.looking import acting_messages
 from worker.core.messages import Message, Origin, ToolResult
+from worker.core.rules import forbids
 from worker.core.summary import Item, Memory, MemoryKind, Problem, Summary, with_id
 from worker.core.toolkit import concepts_seen
-from worker.core.wording import content_words, identifiers
+from worker.core.turning import negates
+from worker.core.wording import content_words, identifiers, sentences
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -95,6 +99,13 @@ class Grounds:
         self.tools = frozenset(call.name for call in self._calls.values())
         self._all_shown: str | None = None
         self._language: str | None = None
+        self._spoken: str | None = None
+        self._packed: str | None = None
+        self._said: str | None = None
+        self._bans: list[tuple[str, ...]] | None = None
+        self._contrasts: list[tuple[str, frozenset[str], frozenset[str]]] | None = None
+        self._forbidden: list[tuple[str, ...]] | None = None
+        self._grave: dict[str, list[tuple[Origin, str]]] | None = None
         self._plain: str | None = None
         self._succeeded = {result.call_id for result in results if not result.is_error and not result.exit_code}
         self._written_by_code = {words_of(item) for item in _items_of_ledger(ledger)}
@@ -145,20 +156,25 @@ class Grounds:
     def shows_enough(self, text: str, cited: Sequence[str]) -> bool:
         """False when most words of a statement, or one of its numbers, stand in nothing that it cites.
 
-        True for one that is too short to be judged, in another script, or in another language than what tools print.
+        True for one that is too short to be judged, or in another language than what tools print. In Chinese, Japanese
+        and the like most of its pairs of signs must stand there; where all that is shown is Latin, a name or a number.
         """
         names = _names_in(text)
         shown = "\n".join(map(self.shown, cited))
         plain = without_commas(shown)
         if any(number not in plain for number in numbers_of(text)):
             return False
-        if len(names) < FEWEST_JUDGED or not (_is_latin(text) and _is_latin(shown)) or self._is_foreign_talk():
+        if not _is_latin(text):
+            return _shows_abroad(text, shown)
+        if len(names) < FEWEST_JUDGED or not _is_latin(shown) or self._is_foreign_talk():
             return True
         return sum(name in shown for name in names) >= len(names) * SHOWN_SHARE
 
     def is_judged(self, text: str) -> bool:
         """True for a text that `shows_enough` can say no to by its words."""
-        return len(_names_in(text)) >= FEWEST_JUDGED and _is_latin(text) and not self._is_foreign_talk()
+        if not _is_latin(text):
+            return len(meaning_stems(text)) >= FEWEST_JUDGED
+        return len(_names_in(text)) >= FEWEST_JUDGED and not self._is_foreign_talk()
 
     def _is_foreign_talk(self) -> bool:
         if self._language is None:
@@ -222,6 +238,102 @@ class Grounds:
         """How much the range says."""
         return sum(len(piece) for message in self.messages for piece in _said(message))
 
+    def said_before(self, message_id: str) -> str:
+        """The assistant's last text before a message, "" when there is none in that turn, or no message."""
+        at = next((at for at, message in enumerate(self.messages) if message.id == message_id), 0)
+        for message in reversed(self.messages[:at]):
+            if message.is_human:
+                return ""
+            if message.origin is Origin.ASSISTANT and message.text.strip():
+                return message.text
+        return ""
+
+    def spoken_in(self, message_id: str) -> str:
+        """What a person or the assistant says in a message, with the lines that a short answer points at."""
+        message = self._by_id.get(message_id)
+        text = message.text if message else self.human.get(message_id, "")
+        return f"{text}\n{self.answered_by(message_id) or ''}"
+
+    def spoken(self) -> str:
+        """Everything that people and the assistant say, or that was known before, in one case: no calls, no output."""
+        if self._spoken is None:
+            said = [one.text for one in self.messages if one.origin in (Origin.ASSISTANT, Origin.SUMMARY)]
+            self._spoken = "\n".join([*said, *self.human.values(), self._known_words()]).casefold()
+        return self._spoken
+
+    def sentences_with(self, grave: str) -> list[tuple[Origin, str]]:
+        """What people and the assistant say with one of `asserting.grave_words`: sentences, and who says each."""
+        if self._grave is None:
+            self._grave = {}
+            for origin, text in self._spoken_texts():
+                for words in sentences(text):
+                    for found in grave_words(words):
+                        self._grave.setdefault(found, []).append((origin, words))
+        return self._grave.get(grave, [])
+
+    def _spoken_texts(self) -> Iterator[tuple[Origin, str]]:
+        yield from ((one.origin, one.text) for one in self.messages if one.origin in (Origin.ASSISTANT, Origin.SUMMARY))
+        yield from ((Origin.HUMAN, text) for text in self.human.values())
+        yield from ((Origin.SUMMARY, words_of(item)) for item in self.before.values())
+
+    def forbidden(self) -> list[tuple[str, ...]]:
+        """What people forbid, as `clauses.forbidden_actions` gives it."""
+        if self._forbidden is None:
+            said = (words for text in self.human.values() for words in sentences(text) if forbids(words))
+            self._forbidden = list(dict.fromkeys(action for words in said for action in forbidden_actions(words)))
+        return self._forbidden
+
+    def bans(self) -> list[tuple[str, ...]]:
+        """What people forbid to do, as `clauses.banned` gives it."""
+        if self._bans is None:
+            said = (words for text in self.human.values() for words in sentences(text) if forbids(words))
+            self._bans = list(dict.fromkeys(ban for words in said for ban in banned(words)))
+        return self._bans
+
+    def contrasts(self) -> list[tuple[str, frozenset[str], frozenset[str]]]:
+        """The sentences in which people say what is so and what is not, as `clauses.contrasted` gives it."""
+        if self._contrasts is None:
+            said = (words for text in self.human.values() for words in sentences(text) if negates(words))
+            self._contrasts = [(words, *found) for words in said if (found := contrasted(words)) is not None]
+        return self._contrasts
+
+    def has_said(self, words: str) -> bool:
+        """True for words of a person, of the draft, or of a text that was judged for an earlier checkpoint."""
+        if self._said is None:
+            told = draft(self.ledger, self.messages)
+            known = (self.previous.request, self.previous.current_work, told.request, told.current_work)
+            self._said = _in_words("\n".join([*known, *self.human.values()]))
+        return _in_words(words) in self._said
+
+    def packed(self) -> str:
+        """The range without white space, for what was copied with other line breaks."""
+        if self._packed is None:
+            self._packed = "".join(self._whole_range().split())
+        return self._packed
+
+    def next_words_of_person(self, index: int) -> str | None:
+        """What a person says next behind a message; None when nobody does."""
+        return next((one.text for one in self.messages if one.index > index and one.is_human and one.text), None)
+
+    def numbers_a_ticket(self, value: str) -> bool:
+        """True for "#112" where the range speaks of ".../pull/112" or "PR 112"."""
+        number = value.rpartition("#")[2]
+        if "#" not in value or not number.isdigit():
+            return False
+        named = rf"(?:#|pulls?/|issues?/|merge_requests/|\b(?:prs?|mrs?|pull request|issue|ticket)[ -]#?){number}\b"
+        return any(re.search(named, text) for text in (self._whole_range(), self._known_words()))
+
+    def is_in_script_of_people(self, text: str) -> bool:
+        return _is_latin(text) is _is_latin("\n".join(self.human.values()) or self.spoken())
+
+    def is_in_script_of_range(self, text: str) -> bool:
+        return _is_latin(text) is _is_latin(self._whole_range())
+
+    def holds_words(self, words: str) -> bool:
+        """True when the words stand in the range or in what was known before, in whatever case."""
+        folded = words.casefold()
+        return folded in self._known_words() or folded in self._whole_range()
+
     def says(self, words: str) -> bool:
         """True when these words stand in the range in this order, whatever is between them but other words."""
         if self._words is None:
@@ -274,7 +386,7 @@ class Grounds:
         is_latin, range_is_latin = _is_latin(text), _is_latin(read or said or known)
         return [
             stem
-            for stem in _stems(text)
+            for stem in meaning_stems(text)
             if (not is_latin if stem.isascii() is not range_is_latin else True)
             and (stem.isascii() or not range_is_latin)
             and stem not in known
@@ -320,6 +432,13 @@ class Grounds:
         asked = (f"{call.name} {call.arguments}" for call in self._calls.values())
         return any(name in words and _DELETES.search(words) for words in asked)
 
+    def is_named_by_act(self, name: str) -> bool:
+        """True when a call that did something, or what came of it, names the file; and in a range without calls."""
+        if not self._calls:
+            return True
+        folded = name.casefold()
+        return any(folded in self.folded(act) for one in self.messages for act in self.acted(one.id))
+
     def is_only_printed(self, words: str) -> bool:
         """True for words that stand in tool output in this order, and that neither a person nor the assistant wrote."""
         wanted = _in_words(words)
@@ -353,6 +472,21 @@ class Grounds:
             return False
         item_is_latin = _is_latin(words_of(item))
         return any(_is_latin(self.folded(one)) is item_is_latin for one in cited)
+
+
+SHOWN_ABROAD = 0.6
+"""Of the pairs of signs of a fact; the endings of two ways to say the same share fewer pairs than words."""
+
+
+def _shows_abroad(text: str, shown: str) -> bool:
+    stems = meaning_stems(text)
+    signs = [stem for stem in stems if not stem.isascii()]
+    if len(signs) < SHARED_WORDS:
+        return True
+    if not any(not _is_latin(line) for line in shown.splitlines()):
+        marks = [stem for stem in stems if stem.isascii() and len(stem) > 1]
+        return any(mark in shown for mark in marks)
+    return sum(stem in shown for stem in signs) >= len(signs) * SHOWN_ABROAD
 
 
 def _names_in(text: str) -> list[str]:

@@ -9,7 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from worker.core.checkpoint import Finding
+from worker.core.clauses import meaning_stems
 from worker.core.dates import absolute_dates
+from worker.core.demoting import DEMOTIONS, with_text
 from worker.core.drafting import draft
 from worker.core.grounds import Grounds
 from worker.core.items import (
@@ -39,7 +41,17 @@ from worker.core.obligations import (
 from worker.core.phrasing import without_instructions
 from worker.core.rules import as_rule, is_weakened
 from worker.core.secrets import redact
-from worker.core.sourcing import LONGEST_QUOTE_CHARS, broken_rule, clause_of, is_supported, turned_words, whole_sentence
+from worker.core.sourcing import (
+    LONGEST_QUOTE_CHARS,
+    SAID_FIXED,
+    TOLD_WITH_RULE,
+    broken_rule,
+    clause_of,
+    is_supported,
+    turned_words,
+    whole_sentence,
+    words_instead,
+)
 from worker.core.summary import (
     Check,
     CheckResult,
@@ -227,11 +239,9 @@ def _disarm(summary: Summary, finding: Finding, grounds: Grounds) -> Summary | N
 def _from_draft(summary: Summary, finding: Finding, grounds: Grounds) -> Summary | None:
     if finding.ids:
         return _remove(summary, finding, grounds)
-    words: str = getattr(draft(grounds.ledger, grounds.messages), finding.where) or getattr(
-        grounds.previous, finding.where
-    )
-    text: dict[str, Any] = {finding.where: words}
-    return replace(summary, **text) if words.strip() else None
+    if finding.where == "next_step":
+        return _drop_step(summary, finding, grounds)
+    return with_text(summary, finding.where, "", grounds)
 
 
 def _add_constraint(summary: Summary, finding: Finding, grounds: Grounds) -> Summary | None:
@@ -329,7 +339,7 @@ def _unfix(summary: Summary, finding: Finding, _: Grounds) -> Summary | None:
     def unfixed(item: Item) -> Item:
         if not isinstance(item, ErrorItem) or not item.fix:
             return item
-        return replace(item, error=f"{item.error} (said to be fixed, not seen: {item.fix})", fix=None)
+        return replace(item, error=f"{item.error} {SAID_FIXED}{item.fix})", fix=None)
 
     return _change(summary, finding, unfixed)
 
@@ -376,7 +386,7 @@ def _tell_rule(summary: Summary, finding: Finding, grounds: Grounds) -> Summary 
 
     def warned(text: str) -> str:
         quote = broken_rule(text, grounds)
-        return f'{text} (but: "{quote}")' if quote else text
+        return f'{text} {TOLD_WITH_RULE}{quote}")' if quote else text
 
     return _reword(summary, finding, warned)
 
@@ -402,9 +412,8 @@ def _restore_words(summary: Summary, finding: Finding, grounds: Grounds) -> Summ
     def restored(item: Item) -> Item | None:
         if not isinstance(item, Problem | Memory):
             return item
-        said = turned_words(item, grounds)
-        is_said = said is not None and any(said in text for text in grounds.human.values())
-        if said is not None and is_said and len(said) <= LONGEST_QUOTE_CHARS:
+        said = turned_words(item, grounds) or words_instead(item, grounds)
+        if said is not None and len(said) <= LONGEST_QUOTE_CHARS:
             return _renamed(item, replace(item, text=said))
         return _as_claim(item) if isinstance(item, Problem) else None
 
@@ -420,7 +429,25 @@ def _as_claim(item: Problem) -> Item:
 
 
 def _decision_to_claim(summary: Summary, finding: Finding, _: Grounds) -> Summary | None:
-    return _change(summary, finding, lambda item: _as_claim(item) if isinstance(item, Problem) else item)
+    return _change(summary, finding, lambda item: _as_claim(item) if isinstance(item, Problem) else None)
+
+
+def _say_or_remove(summary: Summary, finding: Finding, grounds: Grounds) -> Summary | None:
+    """A memory in words that nobody used is told in the person's own sentence, where one is about the same."""
+
+    def said(item: Item) -> Item | None:
+        stems = set(meaning_stems(words_of(item)))
+        spoken = [words for one in item.evidence for words in sentences(grounds.human.get(one, ""))]
+        best = max(spoken, key=lambda words: len(stems & set(meaning_stems(words))), default="")
+        is_about = len(stems & set(meaning_stems(best))) >= SHARED_WITH_MEMORY and len(best) <= LONGEST_QUOTE_CHARS
+        if not isinstance(item, Memory) or not is_about or best.endswith(("?", "？")) or best == item.text:
+            return None
+        return _renamed(item, replace(item, text=best))
+
+    return _change(summary, finding, said)
+
+
+SHARED_WITH_MEMORY = 2
 
 
 def _drop_step(summary: Summary, _: Finding, __: Grounds) -> Summary | None:
@@ -543,7 +570,7 @@ _MENDERS: dict[str, Mender] = {
     "statement_turned": _restore_words,
     "decision_unsourced": _decision_to_claim,
     "next_step_unasked": _drop_step,
-    "memory_unsourced": _remove,
+    "memory_unsourced": _say_or_remove,
     "correction_missing": _add_correction,
     "decision_missing": _add_decision,
     "quote_not_verbatim": _requote,
@@ -556,6 +583,7 @@ _MENDERS: dict[str, Mender] = {
     "reference_unresolved": _resolve,
     "relative_date": _date,
     "template_echo": _remove,
+    **DEMOTIONS,
 }
 
 MENDABLE = frozenset(_MENDERS)

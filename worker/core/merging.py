@@ -4,11 +4,13 @@ What a proposal does not mention is kept: omission loses nothing. The join itsel
 constraints in `lifting`, asking in `worker.asking`.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import reduce
 
+from worker.core.asserting import asserts_leave, grave_words, people_in
 from worker.core.checkpoint import Finding
 from worker.core.grounds import Grounds
 from worker.core.items import (
@@ -21,6 +23,7 @@ from worker.core.items import (
     reworded,
     with_items,
     words_of,
+    worth,
 )
 from worker.core.joining import combine
 from worker.core.ledger import Ledger
@@ -38,7 +41,7 @@ from worker.core.summary import (
     Task,
     TaskStatus,
 )
-from worker.core.wording import content_words, identifiers, normal, sentences
+from worker.core.wording import content_words, details, identifiers, normal, numbers, sentences, wording
 
 
 class MergeOp(StrEnum):
@@ -165,6 +168,7 @@ def _merge(summary: Summary, change: MergeChange, named: list[tuple[str, Item]],
         _refuse_lost_sense(item, words_of(joined))
     _refuse_growth(words_of(joined), before)
     _refuse_invention(words_of(joined), before, grounds)
+    _refuse_turn(prose_of(joined), "\n".join(map(prose_of, items)))
     evidence = join_evidence(*(item.evidence for item in items), grounds.known(change.evidence))
     since, seen = min(item.since for item in items), max(item.seen for item in items)
     joined = replace(joined, evidence=evidence, since=since, seen=seen)
@@ -210,6 +214,7 @@ def _rewrite(summary: Summary, change: MergeChange, named: list[tuple[str, Item]
     _refuse_lost_sense(item, words_of(rewritten))
     _refuse_growth(text, prose_of(item), most=2 * len(item.quote) if isinstance(item, Constraint) else MOST_CHARS)
     _refuse_invention(text, words_of(item), grounds)
+    _refuse_turn(prose_of(rewritten), prose_of(item))
     return with_items(summary, lambda _, one: rewritten if one is item else one)
 
 
@@ -220,8 +225,8 @@ def _drop(summary: Summary, change: MergeChange, named: list[tuple[str, Item]], 
     closed = {item.id: _closed(item, change, grounds) for item in items if is_protected(item)}
     gone = {item.id for item in items} - closed.keys()
     rest = with_items(summary, lambda _, item: None if item.id in gone else closed.get(item.id, item))
-    _refuse_unfounded(rest, change, [item for item in items if item.id in gone], grounds)
     _refuse_loss("\n".join(words_of(item) for item in items if item.id in gone), _all_words(rest))
+    _refuse_unfounded(rest, change, [item for item in items if item.id in gone], grounds)
     return rest
 
 
@@ -267,14 +272,48 @@ def _refuse_unfounded(rest: Summary, change: MergeChange, dropped: Sequence[Item
     if not dropped:
         return
     if change.reason in ("resolved", "obsolete"):
-        if not grounds.known(change.evidence):
+        known = grounds.known(change.evidence)
+        if not known:
             raise _RefusedChange("evidence_unknown", "no message shows that it ended")
+        for item in dropped:
+            if worth(item) >= WORTH_EVIDENCE and not _is_spoken_of_later(item, known, grounds):
+                raise _RefusedChange("evidence_unsupported", f"{item.id}: no later message speaks of it")
         return
     by = next((item for _, item in items_of(rest) if item.id == change.by), None)
     if by is None:
         raise _RefusedChange("change_unknown_id", "nothing that stays replaces it")
     if not all(speaks_of(words_of(by), words_of(item)) for item in dropped):
         raise _RefusedChange("evidence_unsupported", f"{by.id} speaks of something else")
+    for item in dropped:
+        if worth(item) >= WORTH_EVIDENCE and not _takes_its_place(by, item, change.reason):
+            raise _RefusedChange("change_invalid", f"{by.id} does not say what {item.id} says")
+
+
+TOLD_AGAIN = 2 / 3
+"""Share of an item's content words that its double must hold."""
+
+WORTH_EVIDENCE = 7
+"""From this worth on (facts, decisions, memories) an item goes only for what is newer and about the same."""
+
+
+def _is_spoken_of_later(item: Item, cited: Sequence[str], grounds: _Grounds) -> bool:
+    """True when a cited message behind all that the item cites is about the same; without the source: names it."""
+    later = [one for one in cited if _index(one) > newest_evidence(item)]
+    source = grounds.source
+    if source is None:
+        return any(speaks_of(grounds.human.get(one, ""), words_of(item)) for one in later)
+    return any(source.support(item, one) >= max(2, source.needed(item)) for one in later if source.has(one))
+
+
+def _takes_its_place(by: Item, item: Item, reason: str) -> bool:
+    """True when an item says most of another, with all its numbers, or, being newer, with others in their place."""
+    wanted = content_words(prose_of(item))
+    said = set(content_words(prose_of(by)))
+    told = sum(word in said for word in wanted) / max(1, len(wanted))
+    if reason == "superseded":
+        return told >= KEPT_SENSE and newest_evidence(by) > newest_evidence(item)
+    same = wording(prose_of(by)).polarity == wording(prose_of(item)).polarity
+    return told >= TOLD_AGAIN and same and details(prose_of(item)) <= details(prose_of(by))
 
 
 KEPT_SENSE = 0.5
@@ -292,6 +331,33 @@ def _refuse_lost_sense(item: Item, after: str) -> None:
 
 
 _LOSS: dict[type[Item], str] = {Task: "task_missing", ErrorItem: "error_missing", Constraint: "constraint_missing"}
+
+
+def _refuse_turn(after: str, before: str) -> None:
+    """What takes the place of items says no more and no less "not", counts the same, and lets nobody else do more.
+
+    A wording that is refused for want of likeness costs nothing: the item stays as it is.
+    """
+    if wording(after).polarity - _NO_POLES != wording(before).polarity - _NO_POLES:
+        raise _RefusedChange("statement_turned", "says yes where it said no, or leaves out an only")
+    was, is_now = numbers(_without_identifiers(before)), numbers(_without_identifiers(after))
+    if was != is_now:
+        raise _RefusedChange("statement_turned", f"other numbers: {', '.join(sorted(was ^ is_now)[:5])}")
+    more = [*(grave_words(after) - grave_words(before)), *(set(people_in(after)) - set(_WORD.findall(before)))]
+    if more or (asserts_leave(after) and not asserts_leave(before)):
+        raise _RefusedChange("statement_turned", f"says more: {', '.join(more) or 'leave'}")
+
+
+_NO_POLES = frozenset({"on", "off", "add", "added", "open", "done"})
+"""Of the words that turn a meaning round those that stand in most sentences for something else."""
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+def _without_identifiers(text: str) -> str:
+    return reduce(
+        lambda words, value: words.replace(value, " "), sorted(identifiers(text), key=len, reverse=True), text
+    )
 
 
 def _refuse_growth(after: str, before: str, *, most: int = MOST_CHARS) -> None:

@@ -181,7 +181,7 @@ def misjudged_files(summary: Summary, grounds: Grounds) -> Iterator[tuple[FileIt
     for file in summary.files:
         same_name = touched.get(_name(file.path), ())
         seen = next((one.change for one in same_name if is_same_path(one.path, file.path)), None)
-        if seen is None and file.change is Change.DELETED and not grounds.is_deletion(_name(file.path)):
+        if seen is None and file.change in _WRITTEN and not _is_named(file, grounds):
             seen = Change.MENTIONED
         elif seen is Change.MENTIONED:
             seen = None
@@ -189,6 +189,12 @@ def misjudged_files(summary: Summary, grounds: Grounds) -> Iterator[tuple[FileIt
             old = grounds.before.get(file.id)
             if not (isinstance(old, FileItem) and old.change is file.change):
                 yield file, seen
+
+
+def _is_named(file: FileItem, grounds: Grounds) -> bool:
+    """True when a call can have made the change that is told."""
+    name = _name(file.path)
+    return grounds.is_deletion(name) if file.change is Change.DELETED else grounds.is_named_by_act(name)
 
 
 def _missing_files(summary: Summary, grounds: Grounds) -> Iterator[Finding]:

@@ -35,7 +35,7 @@ from worker.core.memory import (
     within_limits,
     without,
 )
-from worker.core.rules import told_rule
+from worker.core.rules import speaks_of, told_rule
 from worker.core.session_key import session_label
 from worker.core.summary import (
     CheckResult,
@@ -47,7 +47,17 @@ from worker.core.summary import (
     Summary,
     item_id,
 )
-from worker.core.wording import SAME_WORDS, Wording, content_words, details, first_verbatim, says_the_same, wording
+from worker.core.turning import turned_sentence
+from worker.core.wording import (
+    SAME_WORDS,
+    Wording,
+    content_words,
+    details,
+    first_verbatim,
+    says_the_same,
+    sentences,
+    wording,
+)
 
 MAX_JUDGED_CHARS = 2_000
 SHARED_WORDS_MIN = 0.25
@@ -318,7 +328,9 @@ def _refusal(item: Constraint | Memory, sources: Mapping[str, str], checkpoint: 
         return "fragment"
     heard = _heard(item.evidence, sources)
     if heard:
-        return None if _is_supported(text, heard) else "unsupported"
+        if not _is_supported(text, heard):
+            return "unsupported"
+        return "turned" if turned_sentence(text, sentences(heard)) else None
     return None if _is_shown_by_tools(item, checkpoint) else "no_human_evidence"
 
 
@@ -386,7 +398,7 @@ def _apply(
         return "constraint_protected" if named else "no_ids"
     heard = _heard(operation.evidence, sources)
     if operation.op is MemoryOp.RETIRE:
-        return _retire(work, operation, named)
+        return _retire(work, operation, named, heard)
     if _OWN_OUTPUT.search(operation.text[:MAX_JUDGED_CHARS]) or _is_fragment(operation.text):
         return "fragment"
     new = _bullet_of_operation(operation, named, session, now, zone)
@@ -398,15 +410,31 @@ def _apply(
         case MemoryOp.ADD:
             if not heard or not _is_supported(new.text, heard):
                 return "no_human_evidence"
+            if turned_sentence(new.text, sentences(heard)):
+                return "turned"
             work.take(new, stated_at=now)
     return None
 
 
-def _retire(work: _Work, operation: MemoryOperation, named: Sequence[Bullet]) -> str | None:
+def _retire(work: _Work, operation: MemoryOperation, named: Sequence[Bullet], heard: str) -> str | None:
+    """Takes out what a person's words, in the evidence, say something newer of: a reason alone is a model's word."""
     if not operation.reason.strip():
         return "no_reason"
+    if not all(_is_outdated(bullet, heard, work) for bullet in named):
+        return "no_human_evidence"
     work.retire([each.id for each in named])
     return None
+
+
+def _is_outdated(bullet: Bullet, heard: str, work: _Work) -> bool:
+    """True when a sentence of a person is about the same and does not say the same."""
+    words = work.words(bullet.text)
+    return any(
+        speaks_of(said, bullet.text)
+        and len(words.words & wording(said).words) >= COVERED_WORDS_MIN * len(words.words)
+        and not says_the_same(words, wording(said))
+        for said in sentences(heard)
+    )
 
 
 def _merge(work: _Work, named: Sequence[Bullet], new: Bullet) -> str | None:
@@ -418,6 +446,8 @@ def _merge(work: _Work, named: Sequence[Bullet], new: Bullet) -> str | None:
         return "value_invented"
     if not all(_covers(joined, work.words(each.text)) for each in named):
         return "content_lost"
+    if joined.polarity != frozenset().union(*(work.words(each.text).polarity for each in named)):
+        return "turned"
     work.replace(named, new, Why.MERGED)
     return None
 
@@ -430,6 +460,8 @@ def _supersede(work: _Work, named: Sequence[Bullet], new: Bullet, heard: str) ->
     source = f"{heard}\n{newest.text}" if by_bullet else heard
     if not source.strip() or not _is_supported(new.text, source):
         return "no_human_evidence"
+    if turned_sentence(new.text, sentences(source)):
+        return "turned"
     work.supersede(named, new)
     return None
 

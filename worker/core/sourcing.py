@@ -4,9 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from worker.core.asserting import names_in
+from worker.core.attitudes import is_refused_by_person
 from worker.core.checkpoint import Finding
-from worker.core.clauses import against, forbidden_actions, orders, whole_clause
+from worker.core.clauses import against, banned, forbidden_actions, is_careful, meaning_stems, orders, whole_clause
 from worker.core.failures import tells_failure
+from worker.core.founding import denied_value
 from worker.core.grounds import SHARED_WORDS, Grounds
 from worker.core.identifiers import contains_identifier, find_identifiers
 from worker.core.items import EVIDENCE_KEPT, is_written_id, newest_evidence, prose_of, words_of
@@ -35,8 +38,20 @@ from worker.core.summary import (
     Task,
     TaskStatus,
 )
-from worker.core.turning import turned_sentence, wrong_measures
-from worker.core.wording import content_words, says_the_same, sentences, wording
+from worker.core.turning import (
+    copied_from,
+    denied_absence,
+    denied_state,
+    has_other_number,
+    mixes_clauses,
+    negates,
+    refused_in,
+    swapped_counts,
+    turned_output,
+    turned_sentence,
+    wrong_measures,
+)
+from worker.core.wording import numbers, says_the_same, sentences, wording
 
 _CHECKED_KINDS = frozenset({"url", "hash", "uuid", "ticket", "call", "host_port", "ip", "email", "path", "commit"})
 
@@ -256,9 +271,12 @@ def _turned_checks(summary: Summary, grounds: Grounds) -> Iterator[Finding]:
 
 
 def is_seen_failed(check: Check, grounds: Grounds) -> bool:
-    """True when the newest result that is cited for the check tells a failure."""
+    """True when the newest result that is cited for the check tells a failure, or else the newest run that code saw."""
     results = [result for one in check.evidence for result in grounds.results(one)]
-    return bool(results) and tells_failure(results[-1])
+    if results:
+        return tells_failure(results[-1])
+    known = [one for one in grounds.ledger.failures if one.command == check.command]
+    return bool(known) and known[-1].resolved_by is None
 
 
 def _against_rules(summary: Summary, grounds: Grounds) -> Iterator[Finding]:
@@ -271,6 +289,13 @@ def _against_rules(summary: Summary, grounds: Grounds) -> Iterator[Finding]:
             quote := broken_rule(prose_of(item), grounds)
         ):
             yield finding_on("order_against_rule", field, item, quote[:80])
+
+
+TOLD_WITH_RULE = '(but: "'
+"""How a rule is put behind what breaks it."""
+
+SAID_FIXED = "(said to be fixed, not seen: "
+"""How a fix that nothing shows is put behind an error."""
 
 
 def broken_rule(text: str, grounds: Grounds) -> str | None:
@@ -322,6 +347,9 @@ def _facts(summary: Summary, grounds: Grounds) -> Iterator[Finding]:
     for field, item in judged(summary, grounds):
         if not isinstance(item, Problem) or item.kind is not ProblemKind.FACT:
             continue
+        if _is_denied_state(item, grounds):
+            yield finding_on("success_denied", field, item, item.text[:80])
+            continue
         unseen = [one for one in item.evidence if grounds.knows(one) and not grounds.has(one)]
         showing = [one for one in item.evidence if grounds.shows(one)]
         is_shown = bool(showing) and (
@@ -339,7 +367,9 @@ def _turned(summary: Summary, grounds: Grounds) -> Iterator[Finding]:
     for field, item in judged(summary, grounds):
         if not isinstance(item, Memory | Problem):
             continue
-        if _can_be_turned(item) and (turned_words(item, grounds) or _is_mismeasured(item, grounds)):
+        if _can_be_turned(item) and (
+            turned_words(item, grounds) or _is_mismeasured(item, grounds) or words_instead(item, grounds)
+        ):
             yield finding_on("statement_turned", field, item, item.text[:80])
 
 
@@ -354,9 +384,69 @@ def turned_words(item: Memory | Problem, grounds: Grounds) -> str | None:
 
     What tools print is not judged so: "could not upload" is true of "403 Forbidden", which holds no "not".
     """
-    people = [one for one in item.evidence if grounds.is_of(one, Origin.HUMAN)]
-    said = [words for one in people for words in sentences(grounds.human.get(one, ""))]
-    return turned_sentence(item.text, said)
+    said = _sentences_of_people(item, grounds)
+    is_wish = isinstance(item, Memory) or item.kind is ProblemKind.DECISION
+    refused = (refused_in(item.text, said) or _banned_by(item.text, said)) if is_wish else None
+    return turned_sentence(item.text, said) or refused
+
+
+def _banned_by(text: str, said: Sequence[str]) -> str | None:
+    """The sentence that forbids in one word what a text says is wanted; longer ones are told as rules it breaks."""
+    head = re.split(r"(?i)\bwithout\b", text, maxsplit=1)[0]
+    if is_careful(head) or negates(head):
+        return None
+    stems = set(meaning_stems(head))
+    return next((words for words in said if any(len(ban) == 1 and set(ban) <= stems for ban in banned(words))), None)
+
+
+def words_instead(item: Memory | Problem, grounds: Grounds) -> str | None:
+    """The words to tell instead of a near copy of what is cited with another name, number or count, or a "not" gone."""
+    said = _sentences_of_people(item, grounds)
+    printed = [words for one in item.evidence for words in _printed_sentences(one, grounds)]
+    turned = turned_output(item.text, printed)
+    cited = "\n".join(text(one) for one in item.evidence for text in (grounds.folded, grounds.shown))
+    if denied := denied_value(item.text, grounds):
+        return denied
+    strange = [name for name in names_in(item.text) if name.casefold() not in cited]
+    source = copied_from(item.text, [*said, *printed], but_for=strange)
+    if turned is not None or source is None:
+        return turned or _recounted(item, grounds)
+    wrong = has_other_number(item.text, source) and any(
+        number not in cited for number in numbers(item.text) - numbers(source)
+    )
+    mixed = isinstance(item, Memory) and source in said and mixes_clauses(item.text, source)
+    swapped = strange and (_OWN.search(source) or not set(names_in(source)) <= set(names_in(item.text)))
+    return source if swapped or wrong or mixed else _recounted(item, grounds)
+
+
+_OWN = re.compile(r"(?i)\b(?:my|our)\b|我的|我们的|私の|うちの")
+
+
+def _recounted(item: Memory | Problem, grounds: Grounds) -> str | None:
+    lines = (swapped_counts(item.text, result.text) for one in item.evidence for result in grounds.results(one))
+    return next(("; ".join(found) for found in lines if found), None)
+
+
+def _sentences_of_people(item: Item, grounds: Grounds) -> list[str]:
+    return [words for one in item.evidence for words in sentences(grounds.human.get(one, ""))]
+
+
+def _printed_sentences(message_id: str, grounds: Grounds) -> list[str]:
+    return [
+        words
+        for result in grounds.results(message_id)
+        for words in sentences(result.text[:LONGEST_READ_CHARS])
+        if len(words) <= LONGEST_QUOTE_CHARS
+    ]
+
+
+LONGEST_READ_CHARS = 20_000
+
+
+def _is_denied_state(item: Problem, grounds: Grounds) -> bool:
+    """True for a state that a cited output denies in so many words."""
+    shown = [result.text for one in item.evidence for result in grounds.results(one)]
+    return any(denied_state(item.text, text) or denied_absence(item.text, text) for text in shown)
 
 
 def _is_mismeasured(item: Memory | Problem, grounds: Grounds) -> bool:
@@ -404,9 +494,10 @@ def _memories(summary: Summary, grounds: Grounds) -> Iterator[Finding]:
         people = [one for one in item.evidence if grounds.is_of(one, Origin.HUMAN)]
         is_of_person = item.kind in (MemoryKind.PREFERENCE, MemoryKind.CORRECTION)
         foreign = len(grounds.foreign(item.text, of_person=is_of_person)) > FOREIGN_SHARE * len(
-            content_words(item.text)
+            meaning_stems(item.text)
         )
-        if foreign or (is_of_person and not is_supported(item, people, grounds)):
+        turned = item.kind is MemoryKind.PREFERENCE and is_refused_by_person(item, grounds)
+        if foreign or turned or (is_of_person and not is_supported(item, people, grounds)):
             yield finding_on("memory_unsourced", field, item, item.text[:80])
 
 
@@ -461,6 +552,7 @@ def invented_in(text: str, cited: Sequence[str], grounds: Grounds) -> list[str]:
         if kind in _CHECKED_KINDS
         and not grounds.holds(value, cited)
         and not grounds.holds(_core_of(kind, value), cited)
+        and not (kind == "ticket" and grounds.numbers_a_ticket(value))
     ]
 
 
@@ -481,8 +573,8 @@ SOURCES = (
     _turned_checks,
     _against_rules,
     _evidence,
-    _facts,
     _turned,
+    _facts,
     _decisions,
     _memories,
     _quotes,

@@ -2,7 +2,7 @@
 
 Used twice: on the answer for one part (messages = the part) and on the merged summary before it is stored (messages =
 the range, previous = the state). What was judged in an earlier checkpoint and is unchanged is not judged again. The
-rules are in `phrasing`, `sourcing` and `obligations`; putting things right is in `mending`.
+rules are in `phrasing`, `sourcing`, `unfounded` and `obligations`; putting things right is in `mending`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,6 +19,7 @@ from worker.core.phrasing import PHRASINGS, echoed
 from worker.core.sourcing import SOURCES, unsourced_lifts
 from worker.core.summary import Summary
 from worker.core.tokens import estimate_tokens
+from worker.core.unfounded import FOUNDATIONS
 
 INFLATION_FLOOR_TOKENS = 400
 """Below this a summary may be longer than its source: nine sections of two messages are."""
@@ -52,7 +53,9 @@ def validate(
 
 def judge(summary: Summary, grounds: Grounds) -> list[Finding]:
     """What can be judged from the range alone; `mend` asks again with the grounds that it has."""
-    return [finding for rule in (*PHRASINGS, *SOURCES, *OBLIGATIONS) for finding in rule(summary, grounds)]
+    return [
+        finding for rule in (*PHRASINGS, *SOURCES, *FOUNDATIONS, *OBLIGATIONS) for finding in rule(summary, grounds)
+    ]
 
 
 def _inflated(summary: Summary, grounds: Grounds) -> Iterator[Finding]:

@@ -113,3 +113,85 @@ def test_a_secret_never_becomes_a_memory() -> None:
 def test_hostile_texts_are_judged_in_linear_time(hostile: str) -> None:
     messages = [said(hostile)] * 20
     assert len(decisions(messages)) + len(facts(messages)) + len(memories(messages)) < 100
+
+
+CHOICES = [
+    "Let's use Redis for the rate limiter.",
+    "We'll go with Postgres.",
+    "Postgres it is.",
+    "I've decided on the blue sofa.",
+    "We decided against the balcony.",
+    "Okay, we take the night train.",
+    "Let's go for option B then.",
+    "I settled on the title The Long Winter.",
+    "Forget Redis, we keep the bucket in process.",
+    "On second thought, keep the old name.",
+    "Drop the export, nobody needs it.",
+    "Let's not book the tour.",
+    "We chose Lisbon over Porto.",
+    "Use uv instead of pip.",
+    "I'm going with the cheaper flight.",
+    "The decision is final: no dark mode.",
+    "We agreed to ship on Friday.",
+    "Change of plans: we fly on Tuesday.",
+    "Scrap the second chapter.",
+    "就用 Postgres 吧",
+    "我们决定去京都",
+    "还是用方案二",
+    "不做导出了",
+    "Postgres でいきましょう",
+    "京都に決めました",
+    "やっぱり電車にします",
+    "Wir nehmen den Nachtzug.",
+    "Wir haben uns für Postgres entschieden.",
+    "Dann eben die blaue Variante.",
+]
+NO_CHOICES = [
+    "Should we use Redis?",
+    "Run the tests.",
+    "Postgres is slow today.",
+    "No, that's not it, both use the dark theme.",
+    "No, that's the wrong file.",
+    "The tests use Redis.",
+    "I don't know which one to take.",
+    "Add a retry to the upload.",
+    "We used to go with the night train.",
+    "What did we decide about the name?",
+    "No problem, we can wait.",
+    "He decided to leave.",
+    "Not sure we should go.",
+    "The docs say we should use uv.",
+    "We keep getting the same error.",
+    "No luck, we still see it.",
+    "We stay until Sunday.",
+    "We should use the lift, my knee hurts, or should we?",
+    "Use the smaller image for the header.",
+    "我不知道用哪个",
+    "为什么用 Redis？",
+    "还没决定",
+    "まだ決めていません",
+    "どちらにしますか？",
+    "Sollen wir den Zug nehmen?",
+    "Wir nehmen an, dass es stimmt.",
+    "Maybe we go with Postgres.",
+    "If we go with Postgres, it gets slower.",
+    "We drop about two percent of the packets.",
+]
+
+
+@pytest.mark.parametrize("text", CHOICES)
+def test_a_choice_is_told_in_many_wordings(text: str) -> None:
+    assert len(decided(text)) == 1
+
+
+@pytest.mark.parametrize("text", NO_CHOICES)
+def test_what_was_might_be_is_asked_or_said_by_others_decides_nothing(text: str) -> None:
+    assert decided(text) == []
+
+
+def test_an_answer_that_names_one_of_two_options_chooses_it() -> None:
+    answers = Answered(id="m1", excerpt="Do you want a patch release, or a minor one?")
+    (one,) = decisions([UserMessage(id="m2", text="minor, this is a big change", answers=answers)])
+    assert one.text.startswith('Chosen: minor, asked "Do you want a patch release, or a minor one?"')
+    assert decisions([UserMessage(id="m2", text="what is a minor one?", answers=answers)]) == ()
+    assert decisions([UserMessage(id="m2", text="later, I have to go", answers=answers)]) == ()

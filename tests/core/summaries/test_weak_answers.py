@@ -163,10 +163,17 @@ def test_a_true_fact_that_cites_the_assistant_beside_the_tool_is_given_the_tool(
     assert [(one.kind, one.evidence) for one in fixed.problem_solving] == [(ProblemKind.FACT, ("m2", "m3"))]
 
 
-def test_a_fact_with_a_number_that_nobody_named_is_a_claim(night: Conversation) -> None:
+def test_a_fact_with_a_number_that_nobody_named_is_told_with_the_right_one_or_says_so(night: Conversation) -> None:
     fixed, codes = judged(night, problem_solving=problem(ProblemKind.FACT, "96312 segments are waiting", "m2"))
-    assert codes == ["fact_without_evidence"]
+    assert codes == ["statement_turned", "fact_without_evidence", "number_unseen"]
+    assert fixed.problem_solving[0].text == "96211 segments are waiting."
+    other = problem(ProblemKind.FACT, "The disk holds 96312 files of the old release", "m2")
+    fixed, _ = judged(night, problem_solving=other)
+    assert fixed.problem_solving == ()
+    counted = problem(ProblemKind.FACT, "All in all the uploads of the night to that bucket were 96312", "m2")
+    fixed, _ = judged(night, problem_solving=counted)
     assert fixed.problem_solving[0].kind is ProblemKind.CLAIM
+    assert fixed.problem_solving[0].text.endswith("(not in the transcript: 96312)")
 
 
 def test_a_request_with_a_number_that_nobody_named_is_accused(night: Conversation) -> None:
