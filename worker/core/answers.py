@@ -37,8 +37,10 @@ from worker.core.answer_forms import (
     TaskForm,
     texts_of,
 )
+from worker.core.identifiers import find_identifiers
 from worker.core.memory import MemoryOp, MemoryOperation
 from worker.core.merging import MergeChange, MergeOp, MergeProposal
+from worker.core.messages import message_index
 from worker.core.summary import (
     Check,
     Concept,
@@ -289,7 +291,7 @@ def to_summary(answer: PartAnswer) -> Draft:
             for each in answer.constraints
         ),
         concepts=tuple(with_id(Concept(text=each.text, evidence=each.evidence)) for each in answer.concepts),
-        files=tuple(with_id(FileItem(**dict(each))) for each in answer.files),
+        files=tuple(with_id(FileItem(**dict(each))) for each in answer.files if not _is_citation(each.path)),
         references=tuple(with_id(Reference(**dict(each))) for each in answer.references),
         errors=tuple(with_id(ErrorItem(**dict(each))) for each in answer.errors),
         checks=tuple(with_id(Check(**dict(each))) for each in answer.checks),
@@ -306,9 +308,28 @@ def to_summary(answer: PartAnswer) -> Draft:
 
 def _task(form: TaskForm) -> Task:
     """Where a model writes two ids into one field, the first is the id and the others are references."""
-    own, *others = (*form.id, *form.refs) if form.id else ("", *form.refs)
+    own, *others = [*map(_written_id, form.id), *form.refs] if form.id else ["", *form.refs]
     refs = tuple(dict.fromkeys(others))
     return with_id(Task(id=own, refs=refs, text=form.text, status=form.status, evidence=form.evidence))
+
+
+def _is_citation(value: str) -> bool:
+    """A weak model lists the messages that it cites where files or references belong."""
+    return message_index(value) is not None
+
+
+_MOST_ID_WORDS = 2
+
+
+def _written_id(name: str) -> str:
+    """ "T-101 CSV export endpoint" is T-101; a name of several words is a title, and no id."""
+    words = name.split()
+    if len(words) < _MOST_ID_WORDS:
+        return name
+    tickets = [value for kind, value in find_identifiers(name) if kind == "ticket"]
+    if len(tickets) == 1:
+        return tickets[0]
+    return name if len(words) == _MOST_ID_WORDS else ""
 
 
 def _next_step(form: NextStepForm | None) -> NextStep | None:

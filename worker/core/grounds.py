@@ -13,6 +13,7 @@ from worker.core.deciding import decisions, memories
 from worker.core.drafting import draft, draft_errors
 from worker.core.failures import tells_failure
 from worker.core.identifiers import contains_identifier
+from worker.core.invocations import Invocation, invocations_of
 from worker.core.items import items_of, words_of
 from worker.core.language import language_of
 from worker.core.ledger import Ledger
@@ -86,6 +87,7 @@ class Grounds:
         self._decided: tuple[Problem, ...] | None = None
         self._put_right: tuple[Memory, ...] | None = None
         self._acting: dict[str, tuple[str, ...]] | None = None
+        self._invocations: list[Invocation] | None = None
         self.before = {item.id: item for _, item in items_of(self.previous)}
         self.human = {message.id: message.text for message in messages if message.is_human and message.text}
         for said in (*self.previous.user_messages, *ledger.user_messages):
@@ -423,6 +425,12 @@ class Grounds:
             acting = acting_messages(self.messages)
             self._acting = {one: acts for one, acts in acting.items() if not self._tells_failure(acts)}
         return self._acting.get(message_id, ())
+
+    def invocations(self) -> list[Invocation]:
+        """The calls of the range with what came of them, in order."""
+        if self._invocations is None:
+            self._invocations = invocations_of(self.messages)
+        return self._invocations
 
     def _tells_failure(self, acts: Sequence[str]) -> bool:
         return any(tells_failure(result) for one in acts for result in self.results(one))

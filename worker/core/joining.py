@@ -4,7 +4,7 @@ The join alone is a valid summary. What a model then proposes to change is judge
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -281,7 +281,7 @@ def _combine_tasks(old: Task, new: Task) -> Task:
     keeps_status = old.from_ledger and not new.from_ledger
     return replace(
         old,
-        text=_latest(old.text, new.text),
+        text=_latest(old.text, new.text, besides=(old.id, *old.refs)),
         status=old.status if keeps_status else new.status,
         refs=tuple(dict.fromkeys([*old.refs, *_other_ids(old, new)])),
         from_ledger=old.from_ledger or new.from_ledger,
@@ -303,13 +303,13 @@ def _fuller(old: str, new: str) -> str:
     return _with_identifiers_of(old, new) if len(old) >= len(new) else _with_identifiers_of(new, old)
 
 
-def _latest(old: str, new: str) -> str:
-    """The newer text, with what only the older one names letter by letter."""
+def _latest(old: str, new: str, *, besides: Collection[str] = ()) -> str:
+    """The newer text, with what only the older one names letter by letter, but for what is told `besides`."""
     if not new.strip() or normal(old) == normal(new):
         return old
-    return _with_identifiers_of(new, old)
+    return _with_identifiers_of(new, old, besides=besides)
 
 
-def _with_identifiers_of(kept: str, lost: str) -> str:
-    missing = [value for value in identifiers(lost) if value not in kept]
+def _with_identifiers_of(kept: str, lost: str, *, besides: Collection[str] = ()) -> str:
+    missing = [value for value in identifiers(lost) if value not in kept and value not in besides]
     return f"{kept} (also: {', '.join(missing)})" if missing else kept

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from worker.core.commands import simple_commands
-from worker.core.invocations import invocations_of
+from worker.core.invocations import Invocation, invocations_of
 from worker.core.messages import Message
 
 _READERS = """
@@ -50,13 +50,16 @@ def acting_messages(messages: Sequence[Message]) -> dict[str, tuple[str, ...]]:
     """
     found: dict[str, tuple[str, ...]] = {}
     for invocation in invocations_of(messages):
-        looks = invocation.name in _TOOLS or (
-            invocation.command is not None and only_looks(invocation.command) and not _asks_forge(invocation.command)
-        )
-        if invocation.is_successful and not looks:
+        if invocation.is_successful and not looks_only(invocation):
             for one in invocation.evidence:
                 found[one] = tuple(dict.fromkeys((*found.get(one, ()), *invocation.evidence)))
     return found
+
+
+def looks_only(invocation: Invocation) -> bool:
+    """True for a call that only reads, by its tool or its command; not for a question to Git or a forge."""
+    command = invocation.command
+    return invocation.name in _TOOLS or (command is not None and only_looks(command) and not _asks_forge(command))
 
 
 def _asks_forge(command: str) -> bool:

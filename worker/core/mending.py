@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from worker.core.checkpoint import Finding
+from worker.core.citing import holders
 from worker.core.clauses import meaning_stems
 from worker.core.dates import absolute_dates
 from worker.core.demoting import DEMOTIONS, with_text
@@ -71,7 +72,7 @@ from worker.core.summary import (
     with_id,
 )
 from worker.core.validation import judge
-from worker.core.wording import content_words, first_verbatim, sentences
+from worker.core.wording import content_words, first_verbatim, normal, sentences
 
 ROUNDS = 4
 """Mending one thing can uncover another: an item that goes takes an identifier with it. Four rounds end every chain."""
@@ -251,7 +252,25 @@ def _add_constraint(summary: Summary, finding: Finding, grounds: Grounds) -> Sum
         return None
     if is_told_whole(missing, summary.constraints):  # another cure has told it meanwhile
         return summary
-    return replace(summary, constraints=(*summary.constraints, with_id(missing)))
+    others = (one for one in summary.constraints if not _is_piece_of(one, missing))
+    return replace(summary, constraints=(*others, with_id(missing)))
+
+
+def _is_piece_of(told: Constraint, missing: Constraint) -> bool:
+    """True for a new rule that is a part of the one that was missing: "never do A" of "never do A, and don't do B"."""
+    return (
+        told.since == told.seen
+        and not told.given
+        and len(told.quote) > 0
+        and normal(told.quote) in normal(missing.quote)
+    )
+
+
+def _cite_the_person(summary: Summary, finding: Finding, grounds: Grounds) -> Summary | None:
+    def cited(item: Item) -> Item:
+        return replace(item, evidence=holders(item.quote, grounds)) if isinstance(item, Constraint) else item
+
+    return _change(summary, finding, cited)
 
 
 def _source_constraint(summary: Summary, finding: Finding, grounds: Grounds) -> Summary | None:
@@ -551,6 +570,10 @@ _MENDERS: dict[str, Mender] = {
     "instruction_in_summary": _disarm,
     "section_missing": _from_draft,
     "section_blank": _from_draft,
+    "constraint_miscited": _cite_the_person,
+    "text_foreign": _from_draft,
+    "request_unspoken": _from_draft,
+    "work_unfinished": _from_draft,
     "constraint_missing": _add_constraint,
     "constraint_unsourced": _source_constraint,
     "constraint_weakened": _strengthen,

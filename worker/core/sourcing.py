@@ -18,6 +18,7 @@ from worker.core.ledger import Background, Failure
 from worker.core.lifting import ProposedLift, find_lift
 from worker.core.messages import Origin, message_index
 from worker.core.obligations import find_constraint, find_task
+from worker.core.outcomes import came_to_nothing, failed_instead, shows_work, was_done_by_call
 from worker.core.rules import called_off_in, done_in, forbids, is_swapped, is_weakened, limits, speaks_of
 from worker.core.summary import (
     Check,
@@ -126,7 +127,10 @@ def _promoted_tasks(summary: Summary, grounds: Grounds) -> Iterator[Finding]:
 
 
 def _is_promoted(task: Task, grounds: Grounds) -> bool:
-    """What code saw decides; without it, a result or a person must show that it was done, not the assistant's word."""
+    """What code saw decides; without it, a person must say so, or a call have done it: not the assistant's word.
+
+    A call that came to nothing has done nothing, whatever else is cited.
+    """
     seen = find_task(task, [one for one in grounds.ledger.tasks if one.from_ledger])
     if seen is not None:
         return seen.status is not task.status
@@ -140,20 +144,24 @@ def _is_promoted(task: Task, grounds: Grounds) -> bool:
     old |= {one.evidence[0] for one in (before, begun) if one and one.evidence}
     known = before or begun
     worded = replace(task, text=f"{task.text} {known.text}") if known else task  # "all of it" speaks of every message
-    return not any(_shows_end(worded, one, grounds) for one in task.evidence if one not in old)
+    new = [one for one in task.evidence if one not in old]
+    if any(_says_end(worded, one, grounds) for one in new):
+        return False
+    if task.status is not TaskStatus.DONE or failed_instead(words_of(worded), grounds.invocations()):
+        return True
+    if any(_was_worked_on(worded, one, grounds) for one in new if not grounds.is_of(one, Origin.HUMAN)):
+        return False
+    return not was_done_by_call(words_of(task), grounds.invocations())
 
 
 def _is_of_process(task: Task, process: Background) -> bool:
     return process.id in words_of(task) or says_the_same(wording(task.text), wording(process.text))
 
 
-def _shows_end(task: Task, message_id: str, grounds: Grounds) -> bool:
-    """A person who says so of this task, or for a finished one a call that did something and speaks of it.
-
-    What people say of a ticket by its id is read by code; a page or a file that was only looked at has ended nothing.
-    """
+def _says_end(task: Task, message_id: str, grounds: Grounds) -> bool:
+    """A person says so of this task; what people say of a ticket by its id is read by code."""
     if not grounds.is_of(message_id, Origin.HUMAN):
-        return task.status is TaskStatus.DONE and _was_worked_on(task, message_id, grounds)
+        return False
     if is_written_id(task) and any(task.id in (one.id, *one.refs) for one in grounds.ledger.tasks):
         return False
     ended_in = done_in if task.status is TaskStatus.DONE else called_off_in
@@ -169,13 +177,27 @@ _ANY_WORK = re.compile(
 
 
 def _was_worked_on(task: Task, message_id: str, grounds: Grounds) -> bool:
-    """By the call that is cited; or, where a report is cited, by a call of the turn that it closes."""
-    if any(_names_task(task, one, grounds) for one in grounds.acted(message_id)):
+    """By the call that is cited, which speaks of the task; or, where a report is cited, by a call of its turn.
+
+    A page or a file that was only looked at has ended nothing.
+    """
+    cited = [one for one in grounds.invocations() if message_id in one.evidence]
+    worked = {one for invocation in cited if shows_work(invocation) for one in invocation.evidence}
+    if any(_names_task(task, one, grounds) for one in worked):
         return True
     own = Problem(kind=ProblemKind.CLAIM, text=_ANY_WORK.sub(" ", _without_ids(task)))
-    if any(grounds.support(own, one) for one in grounds.acted(message_id)):
+    if any(grounds.support(own, one) for one in worked):
         return True
-    acts = {act for one in grounds.turn_up_to(message_id) for act in grounds.acted(one)}
+    if not worked and any(came_to_nothing(invocation) for invocation in cited):
+        return False
+    turn = set(grounds.turn_up_to(message_id))
+    acts = {
+        one
+        for invocation in grounds.invocations()
+        if turn.intersection(invocation.evidence) and shows_work(invocation)
+        for one in invocation.evidence
+        if one in turn
+    }
     return any(grounds.support(own, one) >= max(1, grounds.needed(task)) for one in acts)
 
 

@@ -2,12 +2,13 @@
 
 Used twice: on the answer for one part (messages = the part) and on the merged summary before it is stored (messages =
 the range, previous = the state). What was judged in an earlier checkpoint and is unchanged is not judged again. The
-rules are in `phrasing`, `sourcing`, `unfounded` and `obligations`; putting things right is in `mending`.
+rules are in `phrasing`, `sourcing`, `unfounded`, `running_text`, `citing`, `obligations`; `mending` puts things right.
 """
 
 from collections.abc import Iterator, Sequence
 
 from worker.core.checkpoint import Finding
+from worker.core.citing import CITATIONS
 from worker.core.grounds import Grounds
 from worker.core.items import is_protected, items_of, words_of
 from worker.core.judging import judged, texts_of
@@ -16,6 +17,7 @@ from worker.core.lifting import ProposedLift
 from worker.core.messages import Message
 from worker.core.obligations import OBLIGATIONS
 from worker.core.phrasing import PHRASINGS, echoed
+from worker.core.running_text import RUNNING_TEXTS
 from worker.core.sourcing import SOURCES, unsourced_lifts
 from worker.core.summary import Summary
 from worker.core.tokens import estimate_tokens
@@ -54,7 +56,9 @@ def validate(
 def judge(summary: Summary, grounds: Grounds) -> list[Finding]:
     """What can be judged from the range alone; `mend` asks again with the grounds that it has."""
     return [
-        finding for rule in (*PHRASINGS, *SOURCES, *FOUNDATIONS, *OBLIGATIONS) for finding in rule(summary, grounds)
+        finding
+        for rule in (*PHRASINGS, *SOURCES, *FOUNDATIONS, *RUNNING_TEXTS, *CITATIONS, *OBLIGATIONS)
+        for finding in rule(summary, grounds)
     ]
 
 
