@@ -215,8 +215,11 @@ class Grounds:
         return self._folded[message_id]
 
     def holds(self, value: str, cited: Sequence[str]) -> bool:
-        """True when the exact string stands in the cited messages, the range, or what was known before."""
-        folded = value.casefold()
+        """True when the exact string stands in the cited messages, the range, or what was known before.
+
+        Of "call/", which may be half of "call/function", the name is asked for.
+        """
+        folded = value.casefold().rstrip("/") or value
         if any(_stands_in(self.folded(one), folded) for one in cited):
             return True
         return _stands_in(self._known_words(), folded) or _stands_in(self._whole_range(), folded)

@@ -150,3 +150,10 @@ def test_a_title_is_no_id(written: str, is_: str) -> None:
 def test_a_message_is_no_file() -> None:
     files = '[{"path": "m18", "change": "read", "note": "", "snippet": null, "evidence": ["m18"]}]'
     assert drafted("[]", files).files == ()
+
+
+def test_a_slash_that_moved_makes_no_invented_name(talk: Conversation) -> None:
+    talk.human("You should always include exactly one tool call/function call per response. Look at the parser.")
+    told = "Include exactly one tool call/ function call per response, look at the parser"
+    assert "identifier_invented" not in judged(talk, request=told)[1]
+    assert "identifier_invented" in judged(talk, request=f"{told} in src/lexer/")[1]
