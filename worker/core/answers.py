@@ -322,14 +322,14 @@ _MOST_ID_WORDS = 2
 
 
 def _written_id(name: str) -> str:
-    """ "T-101 CSV export endpoint" is T-101; a name of several words is a title, and no id."""
-    words = name.split()
-    if len(words) < _MOST_ID_WORDS:
-        return name
-    tickets = [value for kind, value in find_identifiers(name) if kind == "ticket"]
-    if len(tickets) == 1:
+    """ "T-101 CSV export endpoint" is T-101; a name of several words is a title, a path is a file."""
+    words, found = len(name.split()), find_identifiers(name)
+    if any(kind == "path" for kind, _ in found):
+        return ""
+    tickets = [value for kind, value in found if kind == "ticket"]
+    if words > 1 and len(tickets) == 1:
         return tickets[0]
-    return name if len(words) == _MOST_ID_WORDS else ""
+    return name if words <= _MOST_ID_WORDS else ""
 
 
 def _next_step(form: NextStepForm | None) -> NextStep | None:

@@ -11,9 +11,10 @@ from typing import Any
 from worker.core.checkpoint import Finding
 from worker.core.drafting import draft
 from worker.core.grounds import Grounds
-from worker.core.items import is_protected, items_of, map_prose, with_items
+from worker.core.items import is_protected, items_of, join_evidence, map_prose, with_items
 from worker.core.judging import texts_of
 from worker.core.obligations import find_task
+from worker.core.showing import message_showing
 from worker.core.summary import (
     Check,
     Concept,
@@ -96,6 +97,17 @@ def _claim(item: Item) -> Problem | None:
     return with_id(Problem(kind=ProblemKind.CLAIM, text=text, evidence=item.evidence))
 
 
+def cite_showing(summary: Summary, finding: Finding, grounds: Grounds) -> Summary:
+    """An error cites the message that shows it, and of what it cited before what speaks of it or of its fix."""
+
+    def cited(item: Item) -> Item:
+        showing = message_showing(item, grounds) if isinstance(item, ErrorItem) else None
+        rest = [one for one in item.evidence if grounds.support(item, one)]
+        return replace(item, evidence=join_evidence([showing], rest)) if showing else item
+
+    return _change(summary, finding, cited)
+
+
 def word_as_known(summary: Summary, finding: Finding, grounds: Grounds) -> Summary:
     def worded(item: Item) -> Item:
         known = find_task(item, (*grounds.ledger.tasks, *grounds.previous.tasks)) if isinstance(item, Task) else None
@@ -142,6 +154,10 @@ DEMOTIONS: dict[str, Callable[[Summary, Finding, Grounds], Summary | None]] = {
     "value_denied": strike_sentences,
     "request_unasked": strike_sentences,
     "said_too_often": strike_sentences,
+    "order_mistaken": strike_sentences,
+    "task_doubled": strike_sentences,
+    "error_doubled": strike_sentences,
+    "error_miscited": cite_showing,
     "task_unasked": claim_instead,
     "task_reworded": word_as_known,
     "error_unseen": claim_instead,

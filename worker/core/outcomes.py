@@ -5,14 +5,17 @@ with the task; the same call made again with success does.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from worker.core.asserting import asserts_done, grave_words
 from worker.core.clauses import meaning_stems
-from worker.core.failures import telling_line, tells_failure
+from worker.core.failures import tells_failure
 from worker.core.identifiers import contains_identifier
 from worker.core.invocations import Invocation
+from worker.core.items import is_written_id
 from worker.core.looking import looks_only
+from worker.core.summary import Task
 from worker.core.wording import identifiers
 
 IDENTIFIER_WEIGHT = 10
@@ -97,47 +100,71 @@ def shows_work(invocation: Invocation) -> bool:
     return not asks or any(asserts_done(line) for line in invocation.text[:_READ_CHARS].splitlines())
 
 
-def failed_instead(task: str, invocations: Sequence[Invocation]) -> Invocation | None:
+def failed_instead(task: Task, invocations: Sequence[Invocation], resolved: Collection[str] = ()) -> Invocation | None:
     """The call that was to do the task and came to nothing, None when there is none or it was made good.
 
-    It was made good by a call that speaks more of the task, or as much and later. task: its text and its ids.
-    invocations: of the range, in order.
+    It was made good by a call that speaks more of the task, or as much, later and of the same tool.
+    invocations: of the range, in order. resolved: messages of failures after which the same command passed.
     """
-    spoken = [(_score(task, one), at, one) for at, one in enumerate(invocations)]
-    worked = [(score, at) for score, at, one in spoken if score and shows_work(one)]
-    enough = ABOUT_SHARE * max(1, len(meaning_stems(task)))
-    for score, at, one in reversed(spoken):
-        if score < max(1, enough) or not came_to_nothing(one) or looks_only(one) or keeps_list(one):
+    sought = _sought(task)
+    worked = [(sought.score(_told(one)), at, one.name) for at, one in enumerate(invocations) if shows_work(one)]
+    for at, one in reversed(list(enumerate(invocations))):
+        score = sought.score(_asked(one))
+        is_about = score >= max(1, sought.enough) or bool(sought.deeds & grave_words(_asked(one).replace("_", " ")))
+        is_void = came_to_nothing(one) and not (looks_only(one) or keeps_list(one))
+        if not (is_about and is_void) or any(message_id in resolved for message_id in one.evidence):
             continue
-        if not any(better > score or (better == score and later > at) for better, later in worked):
+        if not any(
+            better > score or (better == score and later > at and name == one.name) for better, later, name in worked
+        ):
             return one
     return None
 
 
-def was_done_by_call(task: str, invocations: Sequence[Invocation]) -> bool:
+def was_done_by_call(task: Task, invocations: Sequence[Invocation]) -> bool:
     """True when a call did what the task names, in most of its words: for what is paid, sent, booked and the like."""
-    deeds, stems = grave_words(task), meaning_stems(task)
-    if not deeds or len(stems) < FEWEST_SAME_DEED:
+    sought = _sought(task)
+    if not sought.deeds or len(sought.stems) < FEWEST_SAME_DEED:
         return False
     return any(
-        deeds <= grave_words(_asked(one).replace("_", " "))
-        and sum(stem in _told(one) for stem in stems) >= SAME_DEED_SHARE * len(stems)
+        sought.deeds <= grave_words(_asked(one).replace("_", " "))
+        and sum(stem in _told(one) for stem in sought.stems) >= SAME_DEED_SHARE * len(sought.stems)
         for one in invocations
         if shows_work(one)
     )
 
 
-def _score(task: str, invocation: Invocation) -> int:
-    """How much a call and what came of it speak of a task: 10 for each identifier, 1 for each word."""
-    told = _told(invocation)
-    named = sum(contains_identifier(told, value.casefold()) for value in identifiers(task))
-    return IDENTIFIER_WEIGHT * named + sum(stem in told for stem in meaning_stems(task))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sought:
+    """What a call must speak of to be about a task: the names it is written with, its words, its grave deeds."""
+
+    names: tuple[str, ...]
+    stems: tuple[str, ...]
+    deeds: frozenset[str]
+
+    @property
+    def enough(self) -> float:
+        return ABOUT_SHARE * len(self.stems)
+
+    def score(self, told: str) -> int:
+        named = sum(contains_identifier(told, name) for name in self.names)
+        return IDENTIFIER_WEIGHT * named + sum(stem in told for stem in self.stems)
+
+
+def _sought(task: Task) -> _Sought:
+    names = dict.fromkeys([*([task.id] if is_written_id(task) else []), *task.refs, *identifiers(task.text)])
+    words = task.text
+    for name in names:
+        words = words.replace(name, " ")
+    return _Sought(
+        names=tuple(name.casefold() for name in names),
+        stems=tuple(stem for stem in meaning_stems(words) if not stem.isdigit()),
+        deeds=frozenset(grave_words(task.text)),
+    )
 
 
 def _told(invocation: Invocation) -> str:
-    """In one case; of a failure only the line that tells it, for a log of it may speak of everything."""
-    result = telling_line(invocation.text) if came_to_nothing(invocation) else invocation.text[:_READ_CHARS]
-    return f"{_asked(invocation)}\n{result}".casefold()
+    return f"{_asked(invocation)}\n{invocation.text[:_READ_CHARS]}".casefold()
 
 
 def _asked(invocation: Invocation) -> str:

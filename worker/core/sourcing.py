@@ -20,6 +20,8 @@ from worker.core.messages import Origin, message_index
 from worker.core.obligations import find_constraint, find_task
 from worker.core.outcomes import came_to_nothing, failed_instead, shows_work, was_done_by_call
 from worker.core.rules import called_off_in, done_in, forbids, is_swapped, is_weakened, limits, speaks_of
+from worker.core.showing import SAID_FIXED as SAID_FIXED
+from worker.core.showing import found_elsewhere
 from worker.core.summary import (
     Check,
     CheckResult,
@@ -147,11 +149,16 @@ def _is_promoted(task: Task, grounds: Grounds) -> bool:
     new = [one for one in task.evidence if one not in old]
     if any(_says_end(worded, one, grounds) for one in new):
         return False
-    if task.status is not TaskStatus.DONE or failed_instead(words_of(worded), grounds.invocations()):
+    if task.status is not TaskStatus.DONE or _failed(worded, grounds):
         return True
     if any(_was_worked_on(worded, one, grounds) for one in new if not grounds.is_of(one, Origin.HUMAN)):
         return False
-    return not was_done_by_call(words_of(task), grounds.invocations())
+    return not was_done_by_call(task, grounds.invocations())
+
+
+def _failed(task: Task, grounds: Grounds) -> bool:
+    resolved = {one for failure in grounds.ledger.failures if failure.resolved_by for one in failure.evidence}
+    return failed_instead(task, grounds.invocations(), resolved) is not None
 
 
 def _is_of_process(task: Task, process: Background) -> bool:
@@ -228,8 +235,8 @@ def _reopened_tasks(summary: Summary, grounds: Grounds) -> Iterator[Finding]:
 
 def _unseen_fixes(summary: Summary, grounds: Grounds) -> Iterator[Finding]:
     for error in summary.errors:
-        if error.fix is None or grounds.is_settled(error):
-            continue
+        if error.fix is None or grounds.is_settled(error) or found_elsewhere(error, grounds):
+            continue  # wrong citations are mended first, and the fix is judged by the right ones
         is_forbidden = broken_rule(error.fix, grounds) is not None
         if not is_forbidden and _is_seen_fixed(error, grounds):
             continue
@@ -315,9 +322,6 @@ def _against_rules(summary: Summary, grounds: Grounds) -> Iterator[Finding]:
 
 TOLD_WITH_RULE = '(but: "'
 """How a rule is put behind what breaks it."""
-
-SAID_FIXED = "(said to be fixed, not seen: "
-"""How a fix that nothing shows is put behind an error."""
 
 
 def broken_rule(text: str, grounds: Grounds) -> str | None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from worker.core.asserting import asserts_done, grave_words, measures_in, proposes
 from worker.core.checkpoint import Finding
-from worker.core.clauses import clauses, meaning_stems, orders
+from worker.core.clauses import banned, clauses, forbidden_actions, is_careful, meaning_stems, orders
 from worker.core.failures import tells_failure
 from worker.core.founding import (
     breaks_a_ban,
@@ -22,13 +22,14 @@ from worker.core.founding import (
     unsaid_names,
 )
 from worker.core.grounds import FEWEST_DIGITS, Grounds, numbers_of
-from worker.core.identifiers import find_identifiers
+from worker.core.identifiers import contains_identifier, find_identifiers
 from worker.core.items import is_written_id, newest_evidence, prose_of
 from worker.core.judging import finding_on, judged, texts_of
 from worker.core.messages import Origin, message_index
 from worker.core.obligations import find_task
 from worker.core.rules import done_in, forbids
-from worker.core.sourcing import SAID_FIXED, TOLD_WITH_RULE, broken_rule
+from worker.core.showing import bare_error, is_told_by_ledger, is_told_where_cited, message_showing
+from worker.core.sourcing import TOLD_WITH_RULE, broken_rule
 from worker.core.summary import (
     Check,
     Concept,
@@ -43,7 +44,7 @@ from worker.core.summary import (
     Task,
 )
 from worker.core.turning import negates
-from worker.core.wording import content_words, sentences
+from worker.core.wording import content_words, normal, sentences
 
 HALF = 0.5
 NAMED_SHARE = 0.3
@@ -65,13 +66,13 @@ _ANY_WORK = re.compile(
 )
 """What the words of nearly every task are: that a person did not use them shows nothing."""
 
-_FAILS = re.compile(
-    r"(?i)\b(?:fail\w*|errors?|exception|panic\w*|refused|denied|reject\w*|unreachable|unavailable|timed? ?out|expired|"
-    r"lost|missing|invalid|broken|breaks?|crash\w*|killed|dropped|wrong|bug\w*|not|never|cannot|unable|stale|slow|"
-    r"leak\w*|conflict\w*|warning\w*|mismatch\w*|duplicate\w*|outdated|unused|unnecessary|should|doesn|isn|don|didn|"
-    r"\w+n['’]t|issues?|problem\w*|low|medium|high|severity|nit|flaky|hang\w*|stuck|differ\w*|too)\b"
-    r"|失败|失敗|错误|错|エラー|不|没|未|ない|ません|切れ|落ち|壊"
+_BREAKS = re.compile(
+    r"(?i)\b(?:fail\w*|errors?|exception|panic\w*|refused|denied|unreachable|unavailable|timed? ?out|expired|missing|"
+    r"broken|breaks?|crash\w*|died|killed|wrong|bugs?|cannot|hangs?|stuck|leak\w*|(?:does|did|is|are|was|were)n['’]t)\b"
+    r"|失败|失敗|错误|エラー|崩溃|坏|壊|落ち|切れ"
 )
+"""What makes of a person's sentence the report of an error, also where it says "never" or "don't" as an order does."""
+
 _WENT_WELL = re.compile(r"(?i)\b(?:ok|pass(?:ed|es)?|success\w*|0 (?:failed|errors?)|no errors?|done)\b|成功|通过|完了")
 _SPACE = re.compile(r"\s+")
 
@@ -195,18 +196,55 @@ def _loud_failure(text: str) -> bool:
 
 
 def _unasked_tasks(summary: Summary, grounds: Grounds) -> Iterator[Finding]:
-    """Open tasks in words that nobody used, or that are to do what nobody spoke of doing."""
+    """Open tasks in words that nobody used, or that are to do what nobody spoke of doing; orders and doubles."""
     for task in summary.tasks:
-        if not task.status.is_open or task.from_ledger or grounds.is_settled(task):
+        if task.from_ledger or grounds.is_settled(task):
             continue
         known = _known_task(task, grounds)
-        if known is not None and not _is_worded_as(task, known, grounds):
+        if known is None and _has_known_id(task, grounds):
+            yield finding_on("task_doubled", "tasks", task, task.text[:80])
+        elif known is None and _only_forbids(task.text) and _is_order_of_person(task.text, grounds):
+            yield finding_on("order_mistaken", "tasks", task, task.text[:80])
+        elif known is not None and task.status.is_open and not _is_worded_as(task, known, grounds):
             yield finding_on("task_reworded", "tasks", task, task.text[:80])
-        elif known is None and (
-            _is_refused_offer(task, grounds)
-            or not (_is_told_with_rule(task.text, grounds) or is_asked_for(task.text, grounds))
-        ):
-            yield finding_on("task_unasked", "tasks", task, task.text[:80])
+        elif known is None and task.status.is_open and _is_unasked(task, grounds):
+            code = "task_doubled" if _is_about_known(task, grounds) else "task_unasked"
+            yield finding_on(code, "tasks", task, task.text[:80])
+
+
+def _is_unasked(task: Task, grounds: Grounds) -> bool:
+    return _is_refused_offer(task, grounds) or not (
+        _is_told_with_rule(task.text, grounds) or is_asked_for(task.text, grounds)
+    )
+
+
+def _only_forbids(text: str) -> bool:
+    """True when there is nothing to do in it: "ask for an offer, but don't book" is a task all the same."""
+    pieces = [one for one in clauses(text) if len(meaning_stems(one)) >= FEWEST_STEMS]
+    is_ban = any(forbidden_actions(one) or banned(one) for one in pieces)
+    return is_ban and TOLD_WITH_RULE not in text and all(map(is_careful, pieces))
+
+
+def _has_known_id(task: Task, grounds: Grounds) -> bool:
+    """True for an id that is a known one with words behind it: "T-101 CSV export"."""
+    return is_written_id(task) and any(
+        one.id != task.id and is_written_id(one) and not one.id.isdigit() and contains_identifier(task.id, one.id)
+        for one in _known_tasks(grounds)
+    )
+
+
+def _is_about_known(task: Task, grounds: Grounds) -> bool:
+    """True when a task shares the words of a known one: then that one was asked for, and is told already."""
+    stems = set(_telling(meaning_stems(_ANY_WORK.sub(" ", task.text))))
+    return any(
+        len(shared := stems & known) >= min(FEWEST_STEMS, len(known)) > 0 and len(shared) >= HALF * len(known)
+        for one in _known_tasks(grounds)
+        if (known := set(_telling(meaning_stems(_ANY_WORK.sub(" ", one.text.replace(one.id, " "))))))
+    )
+
+
+def _known_tasks(grounds: Grounds) -> tuple[Task, ...]:
+    return (*grounds.ledger.tasks, *grounds.previous.tasks)
 
 
 def _is_refused_offer(task: Task, grounds: Grounds) -> bool:
@@ -236,7 +274,7 @@ def _known_task(task: Task, grounds: Grounds) -> Task | None:
     """The task of that written id as it was known before; of a list that is counted anew nothing is known."""
     if not is_written_id(task) or task.id.isdigit():
         return None
-    return find_task(replace(task, text=""), [*grounds.ledger.tasks, *grounds.previous.tasks])
+    return find_task(replace(task, text=""), _known_tasks(grounds))
 
 
 def _is_worded_as(task: Task, known: Task, grounds: Grounds) -> bool:
@@ -266,7 +304,7 @@ def _named_in(task_id: str, grounds: Grounds) -> Iterator[str]:
 
 def is_asked_for(text: str, grounds: Grounds) -> bool:
     """True when people or the assistant spoke of most of what the task is about, and of every grave thing in it."""
-    if not all(_is_spoken_of(grave, text, grounds) for grave in grave_words(text)):
+    if not all(_is_spoken_of(grave, text, grounds) or _is_tried(grave, text, grounds) for grave in grave_words(text)):
         return False
     if _is_forbidden(text, grounds):
         return False
@@ -274,6 +312,15 @@ def is_asked_for(text: str, grounds: Grounds) -> bool:
     if len(stems) < FEWEST_STEMS or not grounds.is_in_script_of_people(text):
         return True
     return sum(stem in grounds.spoken() for stem in stems) >= HALF * len(stems)
+
+
+def _is_tried(grave: str, text: str, grounds: Grounds) -> bool:
+    """True when a call of the range does the deed to the same, for a text in a language that people do not write."""
+    if grounds.is_in_script_of_people(text):
+        return False
+    stems = {stem for stem in meaning_stems(text) if not grave_words(stem)}
+    acts = (f"{one.call.name} {one.call.arguments}".casefold().replace("_", " ") for one in grounds.invocations())
+    return any(grave in grave_words(act) and any(stem in act for stem in stems) for act in acts)
 
 
 def _is_forbidden(text: str, grounds: Grounds) -> bool:
@@ -379,19 +426,36 @@ def _share(stems: Sequence[str], words: str) -> float:
 
 
 def _unseen_errors(summary: Summary, grounds: Grounds) -> Iterator[Finding]:
-    """Errors that code did not see and that nothing cited tells: no failure, and hardly one of their words."""
-    failed = {one for failure in grounds.ledger.failures for one in failure.evidence}
+    """Errors that are orders of people, doubles of what code saw, in another message than the cited one, or nowhere."""
     for error in summary.errors:
-        if grounds.is_settled(error) or not failed.isdisjoint(error.evidence):
+        if grounds.is_settled(error):
             continue
-        cited = [one for one in error.evidence if grounds.has(one)]
-        if not cited or len(cited) < len(error.evidence) or not grounds.can_judge(error, cited):
-            continue
-        told = "\n".join(map(grounds.folded, cited))
-        stems = meaning_stems(error.error.partition(SAID_FIXED)[0])
-        words = sum(stem in told for stem in stems) / max(1, len(stems))
-        if (not _FAILS.search(told) and words < 1) or words < HALF:
-            yield finding_on("error_unseen", "errors", error, error.error[:80])
+        if _is_order_of_person(bare_error(error), grounds):
+            yield finding_on("order_mistaken", "errors", error, error.error[:80])
+        elif is_told_by_ledger(error, summary.errors, grounds):
+            yield finding_on("error_doubled", "errors", error, error.error[:80])
+        elif not is_told_where_cited(error, grounds):
+            code = "error_miscited" if message_showing(error, grounds) else "error_unseen"
+            yield finding_on(code, "errors", error, error.error[:80])
+
+
+def _is_order_of_person(text: str, grounds: Grounds) -> bool:
+    """True for the words of a rule, of a correction or of a prohibition: nothing that went wrong, and nothing to do."""
+    stems = meaning_stems(text)
+    return not _BREAKS.search(text) and any(
+        normal(text) in normal(words) or (len(stems) >= FEWEST_STEMS and _share(stems, words) >= SAME_ORDER_SHARE)
+        for words in _orders_of_people(grounds)
+    )
+
+
+SAME_ORDER_SHARE = 0.8
+
+
+def _orders_of_people(grounds: Grounds) -> Iterator[str]:
+    yield from (one.text for one in grounds.put_right())
+    for rule in (*grounds.ledger.constraints, *grounds.previous.constraints):
+        yield from (rule.rule, rule.quote)
+    yield from (words for text in grounds.human.values() for words in sentences(text) if forbids(words))
 
 
 def _unseen_notes(summary: Summary, grounds: Grounds) -> Iterator[Finding]:

@@ -73,6 +73,13 @@ FINDINGS = {
     "number_unseen": ("A number, version or name that stands nowhere", "made a claim that says so, or taken out"),
     "task_unasked": ("A task that nobody asked for", "made an unverified claim"),
     "task_reworded": ("A known task in words of another one", "told as it was known"),
+    "task_doubled": ("A task that is known under its id", "told once, as it is known"),
+    "order_mistaken": (
+        "A person's order or correction told as a task or an error",
+        "taken out; it stands as it was said",
+    ),
+    "error_doubled": ("A failure of the ledger in other words", "told once"),
+    "error_miscited": ("An error that another message shows than the cited one", "the message that shows it is cited"),
     "error_unseen": ("An error that nothing shows", "made an unverified claim"),
     "note_unseen": ("A note or a snippet of what stands nowhere", "taken out"),
     "said_too_often": ("More made of a message than it says", "what is too much was taken out"),

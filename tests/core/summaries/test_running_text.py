@@ -138,6 +138,8 @@ def drafted(tasks: str, files: str = "[]") -> Summary:
         ("T-101", "T-101"),
         ("Phase 2", "Phase 2"),
         ("My Story Hotel Ouro", ""),
+        ("docs/color.md", ""),
+        ("#12", "#12"),
     ],
 )
 def test_a_title_is_no_id(written: str, is_: str) -> None:
