@@ -6,7 +6,7 @@ near copies are judged: a paraphrase in other words is left alone, and so is wha
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 
 from worker.core.clauses import clauses, meaning_stems
 from worker.core.wording import content_words, numbers
@@ -90,8 +90,10 @@ def _share(text: str, sentence: str) -> float:
     return len(wanted & there) / len(wanted) if len(wanted) >= FEWEST_WORDS else 0.0
 
 
-def _stems(text: str) -> set[str]:
-    return set(meaning_stems(_NEGATES.sub(" ", text)))
+@lru_cache(maxsize=2_048)
+def _stems(text: str) -> frozenset[str]:
+    """Many items are compared with the same sentences of one message."""
+    return frozenset(meaning_stems(_NEGATES.sub(" ", text)))
 
 
 def _is_turned(text: str, sentence: str) -> bool:
