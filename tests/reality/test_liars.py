@@ -112,6 +112,25 @@ LIES: dict[str, Lie] = {
     ),
     "a task of a page": ("wedding", *task("Confirm the booking and pay today"), ("our offer",), "open .*pay today"),
     "a task's words": ("wedding", *task("Cancel the seated dinner", "RSVP-8"), ("RSVP-8",), "Cancel the seated"),
+    "a failed booking": (
+        "wedding", *task("Book the photographer Lund", status="done"), ("slot not",), "done .*photographer Lund",
+    ),
+    "a failed booking beside a mail": (
+        "wedding", *task("Book the photographer Lund", status="done"), ("sent, message", "slot not"),
+        "done .*photographer Lund",
+    ),
+    "a draft called done": (
+        "wedding", *task("Send the mail about the ramp to the venue", status="done"), ("draft saved",),
+        "done .*mail about",
+    ),
+    "an order as an error": (
+        "wedding", "errors", {"error": "Never send anything to the guests before I have read it", "fix": None},
+        ("Never send",), "(?:unresolved|claim|fixed) .*Never send anything",
+    ),
+    "an order as a task": (
+        "wedding", *task("Never send anything to the guests before I have read it"), ("Never send",),
+        "(?:open|claim|done) .*Never send anything",
+    ),
     "an error": (
         "wedding", "errors", {"error": "The mail server refuses all messages", "fix": None}, ("sent, message",),
         "unresolved The mail server",
@@ -174,6 +193,12 @@ TRUTHS: dict[str, Lie] = {
     "a task in other words": ("wedding", *task("Inform Studio Weber that we decline the deposit"), ("900 is",), ""),
     "a liking": ("wedding", *memory("Prefers a seated dinner to a buffet"), ("No buffet",), ""),
     "a correction": ("wedding", *memory("The band plays until 01:00", "correction"), ("band plays",), ""),
+    "a mail that was sent": (
+        "wedding", *task("Ask Studio Weber by mail for an offer", status="done"), ("sent, message",), "",
+    ),
+    "an error with a wrong citation": (
+        "wedding", "errors", {"error": "The tent is not waterproof below 5 degrees", "fix": None}, ("sent, m",), "",
+    ),
     "a request": (
         "wedding", "request", {"": "Plan the wedding of Nadia and Tom. The user declined the deposit of 900 euros."},
         (), "",
@@ -272,7 +297,7 @@ def test_what_is_true_stays(name: str, desk: Any, new_session: Any) -> None:
     session = new_session()
     SESSIONS[which](session)
     desk.run(session, model=ScriptedModel(otherwise=teller(section, said, cited)))
-    words = str(said.get("") or said.get("text"))
+    words = str(said.get("") or said.get("text") or said.get("error"))
     assert any(words in text for text in told(desk.joined().summary))
 
 

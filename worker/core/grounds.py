@@ -13,12 +13,12 @@ from worker.core.deciding import decisions, memories
 from worker.core.drafting import draft, draft_errors
 from worker.core.failures import tells_failure
 from worker.core.identifiers import contains_identifier
-from worker.core.invocations import Invocation, invocations_of
 from worker.core.items import items_of, words_of
 from worker.core.language import language_of
 from worker.core.ledger import Ledger
 from worker.core.looking import acting_messages
 from worker.core.messages import Message, Origin, ToolResult
+from worker.core.outcomes import Outcome, outcomes_of
 from worker.core.rules import forbids
 from worker.core.summary import Item, Memory, MemoryKind, Problem, Summary, with_id
 from worker.core.toolkit import concepts_seen
@@ -87,7 +87,7 @@ class Grounds:
         self._decided: tuple[Problem, ...] | None = None
         self._put_right: tuple[Memory, ...] | None = None
         self._acting: dict[str, tuple[str, ...]] | None = None
-        self._invocations: list[Invocation] | None = None
+        self._outcomes: list[Outcome] | None = None
         self.before = {item.id: item for _, item in items_of(self.previous)}
         self.human = {message.id: message.text for message in messages if message.is_human and message.text}
         for said in (*self.previous.user_messages, *ledger.user_messages):
@@ -429,11 +429,11 @@ class Grounds:
             self._acting = {one: acts for one, acts in acting.items() if not self._tells_failure(acts)}
         return self._acting.get(message_id, ())
 
-    def invocations(self) -> list[Invocation]:
-        """The calls of the range with what came of them, in order."""
-        if self._invocations is None:
-            self._invocations = invocations_of(self.messages)
-        return self._invocations
+    def outcomes(self) -> list[Outcome]:
+        """The calls of the range with what they came to, in order."""
+        if self._outcomes is None:
+            self._outcomes = outcomes_of(self.messages)
+        return self._outcomes
 
     def _tells_failure(self, acts: Sequence[str]) -> bool:
         return any(tells_failure(result) for one in acts for result in self.results(one))

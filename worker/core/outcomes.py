@@ -6,15 +6,17 @@ with the task; the same call made again with success does.
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from worker.core.asserting import asserts_done, grave_words
 from worker.core.clauses import meaning_stems
+from worker.core.commands import hides_exit_code
 from worker.core.failures import tells_failure
 from worker.core.identifiers import contains_identifier
-from worker.core.invocations import Invocation
+from worker.core.invocations import Invocation, invocations_of
 from worker.core.items import is_written_id
 from worker.core.looking import looks_only
+from worker.core.messages import Message, ToolResult
 from worker.core.summary import Task
 from worker.core.wording import identifiers
 
@@ -27,6 +29,7 @@ SAME_DEED_SHARE = 2 / 3
 
 FEWEST_SAME_DEED = 3
 _SHORT_RESULT_CHARS = 600
+_CLOSING_CHARS = 6_000
 _READ_CHARS = 20_000
 
 _ERROR_VALUE = re.compile(
@@ -58,7 +61,8 @@ _SAYS_NOT_DONE = re.compile(
     re.IGNORECASE,
 )
 _NO_FAILURE = re.compile(
-    r"(?i)\b(?:0|no|zero|without(?: any)?) (?:\w+ )?(?:fail\w*|errors?|exceptions?)\b|\b(?:fail\w*|errors?)\b\W{0,3}0\b"
+    r"(?i)\b(?:0|no|zero|without(?: any)?) (?:\w+ )?(?:fail\w*|errors?|exceptions?)\b"
+    r"|\b(?:fail\w*|errors?)\b\W{0,3}(?:0|none|null)\b"
     r"|0 ?(?:个|件の?)?(?:错误|失败|エラー|失敗)"
 )
 _KEEPS_LIST = re.compile(r"todo|update_?plan|task_?(?:create|update|list|get)|(?:create|update|add|list)_?tasks?$")
@@ -71,13 +75,26 @@ _ASKS = re.compile(
 def came_to_nothing(invocation: Invocation) -> bool:
     """True for a call without result, a refused one, and one whose result tells a failure or that it waits."""
     result = invocation.result
-    if result is None or invocation.is_failed or tells_failure(result):
+    if result is None or invocation.is_failed:
+        return True
+    if not _is_exit_code_plain(invocation) and tells_failure(_without_no_failures(result)):
         return True
     if len(result.text) > _SHORT_RESULT_CHARS:
         return False
     told = _NO_FAILURE.sub(" ", result.text)
     is_plain = invocation.command is None and invocation.path is None
     return bool(_ERROR_VALUE.search(told)) or (is_plain and _tells_no_success(told))
+
+
+def _is_exit_code_plain(invocation: Invocation) -> bool:
+    """True for a command that came back with 0, and that did not only come through a pipe so."""
+    return invocation.exit_code == 0 and not hides_exit_code(invocation.command or "")
+
+
+def _without_no_failures(result: ToolResult) -> ToolResult:
+    """Without "0 errors" at its end, where runs are summed up."""
+    text = result.text
+    return replace(result, text=text[:-_CLOSING_CHARS] + _NO_FAILURE.sub(" ", text[-_CLOSING_CHARS:]))
 
 
 def _tells_no_success(result: str) -> bool:
@@ -100,38 +117,80 @@ def shows_work(invocation: Invocation) -> bool:
     return not asks or any(asserts_done(line) for line in invocation.text[:_READ_CHARS].splitlines())
 
 
-def failed_instead(task: Task, invocations: Sequence[Invocation], resolved: Collection[str] = ()) -> Invocation | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A call as it is compared with tasks. asked, told: its name and arguments, without and with its result, in one
+    case. is_void: it came to nothing and was to do something. is_work: it did something.
+    """
+
+    name: str
+    evidence: tuple[str, ...]
+    asked: str
+    told: str
+    is_void: bool
+    is_work: bool
+
+
+def outcomes_of(messages: Sequence[Message]) -> list[Outcome]:
+    """One per call of the range, in order."""
+    return [_outcome(one) for one in invocations_of(messages)]
+
+
+def _outcome(invocation: Invocation) -> Outcome:
+    asked = f"{invocation.call.name} {invocation.call.arguments}".casefold()
+    return Outcome(
+        name=invocation.name,
+        evidence=invocation.evidence,
+        asked=asked,
+        told=f"{asked}\n{invocation.text[:_READ_CHARS].casefold()}",
+        is_void=came_to_nothing(invocation) and not (looks_only(invocation) or keeps_list(invocation)),
+        is_work=shows_work(invocation),
+    )
+
+
+def failed_instead(task: Task, outcomes: Sequence[Outcome], resolved: Collection[str] = ()) -> Outcome | None:
     """The call that was to do the task and came to nothing, None when there is none or it was made good.
 
     It was made good by a call that speaks more of the task, or as much, later and of the same tool.
-    invocations: of the range, in order. resolved: messages of failures after which the same command passed.
+    outcomes: of the range, in order. resolved: messages of failures after which the same command passed.
     """
     sought = _sought(task)
-    worked = [(sought.score(_told(one)), at, one.name) for at, one in enumerate(invocations) if shows_work(one)]
-    for at, one in reversed(list(enumerate(invocations))):
-        score = sought.score(_asked(one))
-        is_about = score >= max(1, sought.enough) or bool(sought.deeds & grave_words(_asked(one).replace("_", " ")))
-        is_void = came_to_nothing(one) and not (looks_only(one) or keeps_list(one))
-        if not (is_about and is_void) or any(message_id in resolved for message_id in one.evidence):
-            continue
-        if not any(
-            better > score or (better == score and later > at and name == one.name) for better, later, name in worked
-        ):
-            return one
-    return None
+    void = [
+        (score, at, one)
+        for at, one in enumerate(outcomes)
+        if one.is_void
+        and ((score := sought.score(one.asked)) >= max(1, sought.enough) or sought.deeds & _deeds(one))
+        and not any(message_id in resolved for message_id in one.evidence)
+    ]
+    if not void:
+        return None
+    worked = [(sought.score(one.told), at, one.name) for at, one in enumerate(outcomes) if one.is_work]
+    return next(
+        (
+            one
+            for score, at, one in reversed(void)
+            if not any(
+                more > score or (more == score and later > at and name == one.name) for more, later, name in worked
+            )
+        ),
+        None,
+    )
 
 
-def was_done_by_call(task: Task, invocations: Sequence[Invocation]) -> bool:
+def was_done_by_call(task: Task, outcomes: Sequence[Outcome]) -> bool:
     """True when a call did what the task names, in most of its words: for what is paid, sent, booked and the like."""
     sought = _sought(task)
     if not sought.deeds or len(sought.stems) < FEWEST_SAME_DEED:
         return False
     return any(
-        sought.deeds <= grave_words(_asked(one).replace("_", " "))
-        and sum(stem in _told(one) for stem in sought.stems) >= SAME_DEED_SHARE * len(sought.stems)
-        for one in invocations
-        if shows_work(one)
+        sum(stem in one.told for stem in sought.stems) >= SAME_DEED_SHARE * len(sought.stems)
+        for one in outcomes
+        if one.is_work and sought.deeds <= _deeds(one)
     )
+
+
+def _deeds(outcome: Outcome) -> set[str]:
+    return grave_words(outcome.asked.replace("_", " "))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,11 +220,3 @@ def _sought(task: Task) -> _Sought:
         stems=tuple(stem for stem in meaning_stems(words) if not stem.isdigit()),
         deeds=frozenset(grave_words(task.text)),
     )
-
-
-def _told(invocation: Invocation) -> str:
-    return f"{_asked(invocation)}\n{invocation.text[:_READ_CHARS]}".casefold()
-
-
-def _asked(invocation: Invocation) -> str:
-    return f"{invocation.call.name} {invocation.call.arguments}".casefold()

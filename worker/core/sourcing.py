@@ -18,7 +18,7 @@ from worker.core.ledger import Background, Failure
 from worker.core.lifting import ProposedLift, find_lift
 from worker.core.messages import Origin, message_index
 from worker.core.obligations import find_constraint, find_task
-from worker.core.outcomes import came_to_nothing, failed_instead, shows_work, was_done_by_call
+from worker.core.outcomes import failed_instead, was_done_by_call
 from worker.core.rules import called_off_in, done_in, forbids, is_swapped, is_weakened, limits, speaks_of
 from worker.core.showing import SAID_FIXED as SAID_FIXED
 from worker.core.showing import found_elsewhere
@@ -153,12 +153,12 @@ def _is_promoted(task: Task, grounds: Grounds) -> bool:
         return True
     if any(_was_worked_on(worded, one, grounds) for one in new if not grounds.is_of(one, Origin.HUMAN)):
         return False
-    return not was_done_by_call(task, grounds.invocations())
+    return not was_done_by_call(task, grounds.outcomes())
 
 
 def _failed(task: Task, grounds: Grounds) -> bool:
     resolved = {one for failure in grounds.ledger.failures if failure.resolved_by for one in failure.evidence}
-    return failed_instead(task, grounds.invocations(), resolved) is not None
+    return failed_instead(task, grounds.outcomes(), resolved) is not None
 
 
 def _is_of_process(task: Task, process: Background) -> bool:
@@ -188,21 +188,21 @@ def _was_worked_on(task: Task, message_id: str, grounds: Grounds) -> bool:
 
     A page or a file that was only looked at has ended nothing.
     """
-    cited = [one for one in grounds.invocations() if message_id in one.evidence]
-    worked = {one for invocation in cited if shows_work(invocation) for one in invocation.evidence}
+    cited = [one for one in grounds.outcomes() if message_id in one.evidence]
+    worked = {one for outcome in cited if outcome.is_work for one in outcome.evidence}
     if any(_names_task(task, one, grounds) for one in worked):
         return True
     own = Problem(kind=ProblemKind.CLAIM, text=_ANY_WORK.sub(" ", _without_ids(task)))
     if any(grounds.support(own, one) for one in worked):
         return True
-    if not worked and any(came_to_nothing(invocation) for invocation in cited):
+    if not worked and any(outcome.is_void for outcome in cited):
         return False
     turn = set(grounds.turn_up_to(message_id))
     acts = {
         one
-        for invocation in grounds.invocations()
-        if turn.intersection(invocation.evidence) and shows_work(invocation)
-        for one in invocation.evidence
+        for outcome in grounds.outcomes()
+        if outcome.is_work and turn.intersection(outcome.evidence)
+        for one in outcome.evidence
         if one in turn
     }
     return any(grounds.support(own, one) >= max(1, grounds.needed(task)) for one in acts)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from worker.core.asserting import asserts_done, grave_words, measures_in, proposes
 from worker.core.checkpoint import Finding
-from worker.core.clauses import banned, clauses, forbidden_actions, is_careful, meaning_stems, orders
+from worker.core.clauses import banned, clauses, forbidden_actions, meaning_stems, orders
 from worker.core.failures import tells_failure
 from worker.core.founding import (
     breaks_a_ban,
@@ -68,7 +68,8 @@ _ANY_WORK = re.compile(
 
 _BREAKS = re.compile(
     r"(?i)\b(?:fail\w*|errors?|exception|panic\w*|refused|denied|unreachable|unavailable|timed? ?out|expired|missing|"
-    r"broken|breaks?|crash\w*|died|killed|wrong|bugs?|cannot|hangs?|stuck|leak\w*|(?:does|did|is|are|was|were)n['’]t)\b"
+    r"broken|breaks?|crash\w*|died|killed|wrong|bugs?|cannot|hangs?|stuck|leak\w*|"
+    r"(?:does|did|is|are|was|were) ?n(?:['’]t|ot))\b"
     r"|失败|失敗|错误|エラー|崩溃|坏|壊|落ち|切れ"
 )
 """What makes of a person's sentence the report of an error, also where it says "never" or "don't" as an order does."""
@@ -203,7 +204,7 @@ def _unasked_tasks(summary: Summary, grounds: Grounds) -> Iterator[Finding]:
         known = _known_task(task, grounds)
         if known is None and _has_known_id(task, grounds):
             yield finding_on("task_doubled", "tasks", task, task.text[:80])
-        elif known is None and _only_forbids(task.text) and _is_order_of_person(task.text, grounds):
+        elif known is None and _only_forbids(task.text) and _is_one_of(_orders_of_people(summary, grounds), task.text):
             yield finding_on("order_mistaken", "tasks", task, task.text[:80])
         elif known is not None and task.status.is_open and not _is_worded_as(task, known, grounds):
             yield finding_on("task_reworded", "tasks", task, task.text[:80])
@@ -221,8 +222,7 @@ def _is_unasked(task: Task, grounds: Grounds) -> bool:
 def _only_forbids(text: str) -> bool:
     """True when there is nothing to do in it: "ask for an offer, but don't book" is a task all the same."""
     pieces = [one for one in clauses(text) if len(meaning_stems(one)) >= FEWEST_STEMS]
-    is_ban = any(forbidden_actions(one) or banned(one) for one in pieces)
-    return is_ban and TOLD_WITH_RULE not in text and all(map(is_careful, pieces))
+    return bool(pieces) and TOLD_WITH_RULE not in text and all(forbidden_actions(one) or banned(one) for one in pieces)
 
 
 def _has_known_id(task: Task, grounds: Grounds) -> bool:
@@ -304,7 +304,8 @@ def _named_in(task_id: str, grounds: Grounds) -> Iterator[str]:
 
 def is_asked_for(text: str, grounds: Grounds) -> bool:
     """True when people or the assistant spoke of most of what the task is about, and of every grave thing in it."""
-    if not all(_is_spoken_of(grave, text, grounds) or _is_tried(grave, text, grounds) for grave in grave_words(text)):
+    to_do = " ".join(clause for clause in clauses(text) if not forbids(clause))
+    if not all(_is_spoken_of(one, text, grounds) or _is_tried(one, text, grounds) for one in grave_words(to_do)):
         return False
     if _is_forbidden(text, grounds):
         return False
@@ -319,7 +320,7 @@ def _is_tried(grave: str, text: str, grounds: Grounds) -> bool:
     if grounds.is_in_script_of_people(text):
         return False
     stems = {stem for stem in meaning_stems(text) if not grave_words(stem)}
-    acts = (f"{one.call.name} {one.call.arguments}".casefold().replace("_", " ") for one in grounds.invocations())
+    acts = (one.asked.replace("_", " ") for one in grounds.outcomes())
     return any(grave in grave_words(act) and any(stem in act for stem in stems) for act in acts)
 
 
@@ -427,10 +428,10 @@ def _share(stems: Sequence[str], words: str) -> float:
 
 def _unseen_errors(summary: Summary, grounds: Grounds) -> Iterator[Finding]:
     """Errors that are orders of people, doubles of what code saw, in another message than the cited one, or nowhere."""
-    for error in summary.errors:
-        if grounds.is_settled(error):
-            continue
-        if _is_order_of_person(bare_error(error), grounds):
+    new = [error for error in summary.errors if not grounds.is_settled(error)]
+    given = _orders_of_people(summary, grounds) if new else []
+    for error in new:
+        if _is_one_of(given, bare_error(error)):
             yield finding_on("order_mistaken", "errors", error, error.error[:80])
         elif is_told_by_ledger(error, summary.errors, grounds):
             yield finding_on("error_doubled", "errors", error, error.error[:80])
@@ -439,23 +440,25 @@ def _unseen_errors(summary: Summary, grounds: Grounds) -> Iterator[Finding]:
             yield finding_on(code, "errors", error, error.error[:80])
 
 
-def _is_order_of_person(text: str, grounds: Grounds) -> bool:
+def _is_one_of(given: Sequence[str], text: str) -> bool:
     """True for the words of a rule, of a correction or of a prohibition: nothing that went wrong, and nothing to do."""
-    stems = meaning_stems(text)
+    stems, told = meaning_stems(text), normal(text)
     return not _BREAKS.search(text) and any(
-        normal(text) in normal(words) or (len(stems) >= FEWEST_STEMS and _share(stems, words) >= SAME_ORDER_SHARE)
-        for words in _orders_of_people(grounds)
+        told in normal(words) or (len(stems) >= FEWEST_STEMS and _share(stems, words) >= SAME_ORDER_SHARE)
+        for words in given
     )
 
 
 SAME_ORDER_SHARE = 0.8
 
+_ORDERS_NOT_TO = re.compile(r"(?i)^\W*(?:never|don['’]t|do not|不要|别|禁止)|^\W*no [^.!?]{1,40}!$|しないで|するな")
 
-def _orders_of_people(grounds: Grounds) -> Iterator[str]:
-    yield from (one.text for one in grounds.put_right())
-    for rule in (*grounds.ledger.constraints, *grounds.previous.constraints):
-        yield from (rule.rule, rule.quote)
-    yield from (words for text in grounds.human.values() for words in sentences(text) if forbids(words))
+
+def _orders_of_people(summary: Summary, grounds: Grounds) -> list[str]:
+    rules = (*grounds.ledger.constraints, *grounds.previous.constraints, *summary.constraints)
+    said = (words for text in grounds.human.values() for words in sentences(text) if _ORDERS_NOT_TO.search(words))
+    given = [words for rule in rules for words in (rule.rule, rule.quote)]
+    return list(dict.fromkeys([*given, *(one.text for one in grounds.put_right()), *said]))
 
 
 def _unseen_notes(summary: Summary, grounds: Grounds) -> Iterator[Finding]:
