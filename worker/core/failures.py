@@ -53,10 +53,11 @@ _RUNNERS = re.compile(
     r"^(?:uv run|poetry run|pipenv run|hatch run|npx|bunx|pnpm exec|mise exec --|docker compose exec \S+)\s+"
 )
 _FAILED_LINE = re.compile(
-    r"(?i)=*\s*(?:\d+ (?:failed|errors?)\b|FAILED \(|.*\b[1-9]\d* (?:failed|failing|failures?)\b)"
+    r"(?i)=*\s*(?:[1-9]\d* (?:failed|errors?)\b|FAILED \(|.*\b[1-9]\d* (?:failed|failing|failures?)\b)"
     r"|(?:--- )?FAIL\b|test result: FAILED|(?:Found|✖) [1-9]\d* (?:errors?|problems?)|make(?:\[\d+\])?: \*\*\*"
     r"|BUILD FAILED|.*BUILD FAILURE|.*\berror TS\d+|error: (?:could not compile|test failed|aborting)|npm ERR!"
-    r"|\d+ issues?:$|Would reformat|ERROR: |Oh no!"
+    r"|\d+ issues?:$|Would reformat|Oh no!"
+    r"|ERROR: (?!\(?(?:none|no errors?)\)?\s*$)"
 )
 _PASSED_LINE = re.compile(
     r"(?i)=*\s*\d+ passed\b(?!.*\bfailed)|ok\s+\S+\s+(?:\(cached\)|[\d.]+s)|PASS$|test result: ok"
@@ -231,7 +232,9 @@ def tells_failure(result: ToolResult) -> bool:
     return told is CheckResult.FAILED or (told is CheckResult.UNKNOWN and _LOUD.search(result.text) is not None)
 
 
-_LOUD = re.compile(r"(?<!\b0 )\bFAILED\b|^\s{0,8}(?:error|fatal)(?:\[\w+\])?: ", re.MULTILINE)
+_LOUD = re.compile(
+    r"(?<!\b0 )\bFAILED\b|^\s{0,8}(?:error|fatal)(?:\[\w+\])?: (?!\(?(?:none|no errors?)\)?\s*$)", re.MULTILINE
+)
 
 
 def _telling_lines(text: str, result: CheckResult) -> list[str]:

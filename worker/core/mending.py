@@ -571,6 +571,7 @@ _MENDERS: dict[str, Mender] = {
     "section_missing": _from_draft,
     "section_blank": _from_draft,
     "constraint_miscited": _cite_the_person,
+    "constraint_doubled": _remove,
     "text_foreign": _from_draft,
     "request_unspoken": _from_draft,
     "work_unfinished": _from_draft,

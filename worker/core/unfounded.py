@@ -202,7 +202,7 @@ def _unasked_tasks(summary: Summary, grounds: Grounds) -> Iterator[Finding]:
         if task.from_ledger or grounds.is_settled(task):
             continue
         known = _known_task(task, grounds)
-        if known is None and _has_known_id(task, grounds):
+        if known is None and (_has_known_id(task, grounds) or _is_umbrella(task, grounds)):
             yield finding_on("task_doubled", "tasks", task, task.text[:80])
         elif known is None and _only_forbids(task.text) and _is_one_of(_orders_of_people(summary, grounds), task.text):
             yield finding_on("order_mistaken", "tasks", task, task.text[:80])
@@ -231,6 +231,15 @@ def _has_known_id(task: Task, grounds: Grounds) -> bool:
         one.id != task.id and is_written_id(one) and not one.id.isdigit() and contains_identifier(task.id, one.id)
         for one in _known_tasks(grounds)
     )
+
+
+def _is_umbrella(task: Task, grounds: Grounds) -> bool:
+    """True for a task of a model's own that names several known ones: each is told by itself."""
+    if is_written_id(task):
+        return False
+    told = f"{task.text} {' '.join(task.refs)}"
+    named = {one.id for one in _known_tasks(grounds) if is_written_id(one) and contains_identifier(told, one.id)}
+    return len(named) > 1
 
 
 def _is_about_known(task: Task, grounds: Grounds) -> bool:

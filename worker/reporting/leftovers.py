@@ -48,6 +48,7 @@ FINDINGS = {
     "section_missing": ("A text was missing", "told from the ledger"),
     "section_blank": ("A text said nothing", "told from the ledger"),
     "constraint_miscited": ("A rule that cites another message than the person's", "the person's message is cited"),
+    "constraint_doubled": ("A rule that another one tells with more", "told once"),
     "text_foreign": ("A text in a language that the people do not use", "told from the ledger"),
     "request_unspoken": ("A request about something that nobody spoke of", "told from the ledger"),
     "work_unfinished": ("Work was called finished while something was open", "told from the ledger"),

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from worker.core.failures import find_checks, find_failures, runs_check, telling_line
+from worker.core.failures import find_checks, find_failures, runs_check, telling_line, tells_failure
+from worker.core.messages import ToolResult
 
 TRACEBACK = (
     "Traceback (most recent call last):\n"
@@ -173,3 +174,18 @@ def test_a_chain_that_failed_resolves_nothing(session: Any) -> None:
 
 def test_where_a_linter_found_something_tells_more_than_that_its_task_failed() -> None:
     assert telling_line("cmd/a.go:96:5: SA5011: nil\n[lint] ERROR task failed") == "cmd/a.go:96:5: SA5011: nil"
+
+
+@pytest.mark.parametrize(
+    ("text", "fails"),
+    [
+        ("Command: git add a.md\nOutput: (empty)\nError: (none)\nExit Code: 0\nSignal: 0", False),
+        ("Checked 12 files\n0 errors\n", False),
+        ("Checked 12 files\n3 errors\n", True),
+        ("error: no such branch", True),
+        ("Error: (none)\nFAILED tests/test_a.py", True),
+    ],
+)
+def test_no_error_is_no_failure(text: str, fails: bool) -> None:
+    """Gemini CLI writes "Error: (none)" under every command."""
+    assert tells_failure(ToolResult(call_id="c1", name=None, text=text, is_error=False)) is fails

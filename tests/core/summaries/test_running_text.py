@@ -159,3 +159,24 @@ def test_a_slash_that_moved_makes_no_invented_name(talk: Conversation) -> None:
     told = "Include exactly one tool call/ function call per response, look at the parser"
     assert "identifier_invented" not in judged(talk, request=told)[1]
     assert "identifier_invented" in judged(talk, request=f"{told} in src/lexer/")[1]
+
+
+def test_a_rule_that_is_a_piece_of_another_one_is_told_once(talk: Conversation) -> None:
+    talk.human("Never restart postgres without asking me first, and don't delete anything under /srv/billing.")
+    ledger = take_ledger(talk.messages)
+    (whole,) = ledger.constraints
+    quote = "Never restart postgres without asking me first"
+    piece = with_id(Constraint(rule=quote, quote=quote, evidence=("m0",)))
+    summary = Summary(request="Never restart postgres", current_work="Nothing yet", constraints=(piece, whole))
+    findings = validate(summary, ledger=ledger, messages=talk.messages)
+    fixed, _ = mend(summary, findings, ledger=ledger, messages=talk.messages)
+    assert [one.id for one in fixed.constraints] == [whole.id]
+
+
+def test_a_task_over_several_known_ones_is_none(export: Conversation) -> None:
+    ledger = take_ledger(export.messages)
+    umbrella = with_id(Task(text="Get the export out (T-101, T-102)", status=TaskStatus.OPEN, evidence=("m0",)))
+    summary = Summary(request="CSV export", current_work="T-102 comes next", tasks=(umbrella, *ledger.tasks))
+    findings = validate(summary, ledger=ledger, messages=export.messages)
+    fixed, _ = mend(summary, findings, ledger=ledger, messages=export.messages)
+    assert [one.id for one in fixed.tasks] == ["T-101", "T-102"]
