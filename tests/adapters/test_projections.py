@@ -409,9 +409,11 @@ def test_tidying_applies_to_the_file_as_it_is_when_the_answer_comes(tmp_path: Pa
 
     def ask(text: str) -> list[MemoryOperation]:
         memory.write_text(f"{memory.read_text()}a line that came meanwhile\n")
-        return [MemoryOperation(op=MemoryOp.RETIRE, ids=(parse(text).bullets[0].id,), reason="obsolete")]
+        oldest = parse(text).bullets[0].id
+        return [MemoryOperation(op=MemoryOp.RETIRE, ids=(oldest,), reason="obsolete", evidence=("m99",))]
 
-    revision = projections(tmp_path).tidy(ask, sources={}, session="claude-code/0f3a")
+    said = {"m99": "Theme t1x0f3a is gone."}
+    revision = projections(tmp_path).tidy(ask, sources=said, session="claude-code/0f3a")
     assert len(revision.left) == 1
     assert bullets(tmp_path) == ["I prefer theme t2x0f3a"]
     assert memory.read_text().endswith("a line that came meanwhile\n")

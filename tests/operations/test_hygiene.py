@@ -133,10 +133,13 @@ def test_a_model_proposes_and_code_decides(desk: Desk, grown: Session) -> None:
         ("M-000001", Section.PROJECT, "Old notes about the billing module", date(2026, 11, 1)),
         ("M-000002", Section.PROJECT, "The exporter writes CSV", date(2026, 11, 1)),
     )
+    grown.turn("We deleted the old billing notes, the wiki has them.")
+    desk.run(grown)
     rule = next(bullet.id for bullet in parse(desk.text("MEMORY.md")).bullets if bullet.section is Section.CONSTRAINTS)
     fields = {"kind": "project", "text": "", "evidence": []}
     operations = [
-        {**fields, "op": "retire", "ids": ["M-000001"], "reason": "the module is gone"},
+        {**fields, "op": "retire", "ids": ["M-000001"], "reason": "they were deleted", "evidence": ["m12"]},
+        {**fields, "op": "retire", "ids": ["M-000002"], "reason": "old"},
         {**fields, "op": "retire", "ids": [rule], "reason": "not needed"},
         {
             **fields,
@@ -152,9 +155,10 @@ def test_a_model_proposes_and_code_decides(desk: Desk, grown: Session) -> None:
     assert "Old notes about the billing module" not in texts(desk)
     assert "Never change the database schema." in texts(desk)
     assert not any("vault" in text for text in texts(desk))
-    assert len(report.refused) == 2
+    assert "The exporter writes CSV" in texts(desk)
+    assert len(report.refused) == 3, report.refused
     assert report.use.calls == 1
-    assert "Look at the billing module." in model.asked[0].text
+    assert "We deleted the old billing notes" in model.asked[0].text
 
 
 def test_a_model_that_is_down_costs_the_proposals_only(desk: Desk, grown: Session) -> None:
