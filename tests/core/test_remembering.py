@@ -507,3 +507,35 @@ def test_what_a_revision_reports_is_the_difference_of_the_two_texts() -> None:
     was, is_now = {*ids(start)}, {*ids(after)}
     assert {each.id for each in after.added} == is_now - was
     assert {each.bullet.id for each in after.left} == was - is_now
+
+
+def said_rule(text: str, message: str) -> Constraint:
+    return with_id(Constraint(rule=text, quote=text, evidence=(message,)))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "left"),
+    [
+        ("Report all times in UTC.", "From now on report times in Pacific time.", ["Pacific"]),
+        ("Write the answers in German.", "From now on write the answers in English.", ["English"]),
+        ("Report all times in UTC.", "For Anna's invoice, use Pacific time.", ["UTC", "Pacific"]),
+        ("Never deploy on Fridays.", "Report times in Pacific time.", ["Fridays", "Pacific"]),
+        ("Budget cap is $4,000 in all, ask before you book.", "Keep the budget under $3,000.", ["$4,000", "$3,000"]),
+    ],
+)
+def test_of_two_settings_the_newer_one_is_live(first: str, second: str, left: list[str]) -> None:
+    """What says more than the value stays, and so does a rule that the newer one is not about."""
+    rules = (said_rule(first, "m1"), said_rule(second, "m2"))
+    for told in (rules, rules[::-1]):
+        after = run("", EMPTY, checkpoint(Summary(constraints=told), first, second))
+        assert len(texts(after)) == len(left)
+        assert all(any(word in text for text in texts(after)) for word in left)
+
+
+def test_a_newer_setting_of_a_later_run_names_the_day_and_what_it_replaced() -> None:
+    old, new = said_rule("Report all times in UTC.", "m1"), said_rule("From now on report times in Pacific time.", "m2")
+    first = run("", EMPTY, checkpoint(Summary(constraints=(old,)), old.quote))
+    later = checkpoint(Summary(constraints=(old, new)), old.quote, new.quote, number=2)
+    second = run(first.text, first.record, later, days=3)
+    assert [text.startswith("From now on report times in Pacific time (since ") for text in texts(second)] == [True]
+    assert [(each.bullet.text, each.why) for each in second.left] == [("Report all times in UTC.", Why.SUPERSEDED)]

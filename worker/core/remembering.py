@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
 from worker.core.checkpoint import Checkpoint
+from worker.core.correcting import put_right
 from worker.core.history import Departure
 from worker.core.memory import (
     MAX_MEMORY_BYTES,
@@ -35,7 +36,9 @@ from worker.core.memory import (
     within_limits,
     without,
 )
-from worker.core.rules import speaks_of, told_rule
+from worker.core.messages import message_index
+from worker.core.rules import is_hard, speaks_of, told_rule
+from worker.core.said_again import Statement
 from worker.core.session_key import session_label
 from worker.core.summary import (
     CheckResult,
@@ -228,7 +231,10 @@ class _Work:
             return
         if any(other.date > bullet.date and self._contradicts(other, bullet) for other in self.page.bullets):
             return
+        if self._is_put_right(bullet):
+            return
         outdated = next((old for old in self.page.bullets if self._contradicts(bullet, old)), None)
+        outdated = outdated or self._put_right_by(bullet)
         if outdated is None:
             self.page = add(self.page, bullet)
         else:
@@ -291,6 +297,38 @@ class _Work:
         one, other = self.words(new.text), self.words(old.text)
         has_other_value = bool(one.details and other.details and one.details != other.details)
         return has_other_value and _topic(one) == _topic(other) != set()
+
+    def _put_right_by(self, new: Bullet, *besides: Bullet) -> Bullet | None:
+        """The one bullet that says nothing but what `new` says otherwise: "times in UTC", then "times in Pacific time".
+
+        All are read together, as a value is put right only where it is plain which one is meant. besides: those that
+        are no part of the page yet.
+        """
+        earlier = [old for old in (*self.page.bullets, *besides) if _is_of_one_kind(old, new) and _is_earlier(old, new)]
+        told = [Statement(at=at, text=_SINCE.sub("", each.text)) for at, each in enumerate([*earlier, new])]
+        gone = {one.old for one in put_right(told) if one.new == len(earlier) and one.is_all}
+        found = [earlier[at] for at in gone if is_hard(new.text) or not is_hard(earlier[at].text)]
+        return found[0] if len(found) == 1 else None
+
+    def _is_put_right(self, old: Bullet) -> bool:
+        """Whether a later statement is on the page already, when `old` is read behind it."""
+        later = (new for new in self.page.bullets if _is_of_one_kind(old, new) and _is_earlier(old, new))
+        return any(self._put_right_by(new, old) is old for new in later)
+
+
+def _is_of_one_kind(old: Bullet, new: Bullet) -> bool:
+    return (old.section is Section.CONSTRAINTS) is (new.section is Section.CONSTRAINTS)
+
+
+def _is_earlier(old: Bullet, new: Bullet) -> bool:
+    """By the day, and in one session by the messages that they cite."""
+    if old.session != new.session:
+        return old.date < new.date
+    return _newest_message(old) < _newest_message(new)
+
+
+def _newest_message(bullet: Bullet) -> int:
+    return max((message_index(one) or 0 for one in bullet.evidence), default=-1)
 
 
 def _topic(words: Wording) -> set[str]:
