@@ -314,7 +314,7 @@ def _task(form: TaskForm) -> Task:
 
 
 def _is_citation(value: str) -> bool:
-    """A weak model lists the messages that it cites where files or references belong."""
+    """A weak model lists the messages that it cites where files belong."""
     return message_index(value) is not None
 
 

@@ -57,7 +57,7 @@ _FAILED_LINE = re.compile(
     r"|(?:--- )?FAIL\b|test result: FAILED|(?:Found|✖) [1-9]\d* (?:errors?|problems?)|make(?:\[\d+\])?: \*\*\*"
     r"|BUILD FAILED|.*BUILD FAILURE|.*\berror TS\d+|error: (?:could not compile|test failed|aborting)|npm ERR!"
     r"|\d+ issues?:$|Would reformat|Oh no!"
-    r"|ERROR: (?!\(?(?:none|no errors?)\)?\s*$)"
+    r"|ERROR: (?!\(?(?:none|null|no errors?|0)\)?\s*$)"
 )
 _PASSED_LINE = re.compile(
     r"(?i)=*\s*\d+ passed\b(?!.*\bfailed)|ok\s+\S+\s+(?:\(cached\)|[\d.]+s)|PASS$|test result: ok"
@@ -233,7 +233,7 @@ def tells_failure(result: ToolResult) -> bool:
 
 
 _LOUD = re.compile(
-    r"(?<!\b0 )\bFAILED\b|^\s{0,8}(?:error|fatal)(?:\[\w+\])?: (?!\(?(?:none|no errors?)\)?\s*$)", re.MULTILINE
+    r"(?<!\b0 )\bFAILED\b|^\s{0,8}(?:error|fatal)(?:\[\w+\])?: (?!\(?(?:none|null|no errors?|0)\)?\s*$)", re.MULTILINE
 )
 
 

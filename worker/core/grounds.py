@@ -46,7 +46,6 @@ SHOWN_SHARE = 0.6
 FEWEST_JUDGED = 4
 FEWEST_DIGITS = 3
 """Of a number in running words that must stand somewhere: a smaller one may have been counted."""
-_ABOUT_PEOPLE = frozenset(["user", "users", "perso", "human", "wants", "want", "prefe", "likes", "asked", "asks"])
 _DATE = re.compile(r"\b(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?\b(?![.,]?\d)")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _DELETES = re.compile(

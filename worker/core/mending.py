@@ -42,9 +42,9 @@ from worker.core.obligations import (
 from worker.core.phrasing import without_instructions
 from worker.core.rules import as_rule, is_weakened
 from worker.core.secrets import redact
+from worker.core.showing import SAID_FIXED
 from worker.core.sourcing import (
     LONGEST_QUOTE_CHARS,
-    SAID_FIXED,
     TOLD_WITH_RULE,
     broken_rule,
     clause_of,

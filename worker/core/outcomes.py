@@ -6,7 +6,7 @@ with the task; the same call made again with success does.
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from worker.core.asserting import asserts_done, grave_words
 from worker.core.clauses import meaning_stems
@@ -16,7 +16,7 @@ from worker.core.identifiers import contains_identifier
 from worker.core.invocations import Invocation, invocations_of
 from worker.core.items import is_written_id
 from worker.core.looking import looks_only
-from worker.core.messages import Message, ToolResult
+from worker.core.messages import Message
 from worker.core.summary import Task
 from worker.core.wording import identifiers
 
@@ -29,7 +29,6 @@ SAME_DEED_SHARE = 2 / 3
 
 FEWEST_SAME_DEED = 3
 _SHORT_RESULT_CHARS = 600
-_CLOSING_CHARS = 6_000
 _READ_CHARS = 20_000
 
 _ERROR_VALUE = re.compile(
@@ -77,7 +76,7 @@ def came_to_nothing(invocation: Invocation) -> bool:
     result = invocation.result
     if result is None or invocation.is_failed:
         return True
-    if not _is_exit_code_plain(invocation) and tells_failure(_without_no_failures(result)):
+    if not _is_exit_code_plain(invocation) and tells_failure(result):
         return True
     if len(result.text) > _SHORT_RESULT_CHARS:
         return False
@@ -89,12 +88,6 @@ def came_to_nothing(invocation: Invocation) -> bool:
 def _is_exit_code_plain(invocation: Invocation) -> bool:
     """True for a command that came back with 0, and that did not only come through a pipe so."""
     return invocation.exit_code == 0 and not hides_exit_code(invocation.command or "")
-
-
-def _without_no_failures(result: ToolResult) -> ToolResult:
-    """Without "0 errors" at its end, where runs are summed up."""
-    text = result.text
-    return replace(result, text=text[:-_CLOSING_CHARS] + _NO_FAILURE.sub(" ", text[-_CLOSING_CHARS:]))
 
 
 def _tells_no_success(result: str) -> bool:

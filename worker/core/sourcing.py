@@ -20,7 +20,6 @@ from worker.core.messages import Origin, message_index
 from worker.core.obligations import find_constraint, find_task
 from worker.core.outcomes import failed_instead, was_done_by_call
 from worker.core.rules import called_off_in, done_in, forbids, is_swapped, is_weakened, limits, speaks_of
-from worker.core.showing import SAID_FIXED as SAID_FIXED
 from worker.core.showing import found_elsewhere
 from worker.core.summary import (
     Check,

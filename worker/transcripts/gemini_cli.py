@@ -13,7 +13,6 @@ from worker.transcripts.harness import without_trailing_reminders, wording_of
 
 MODEL_TYPES = ("gemini", "assistant", "model")
 NOTICE_TYPES = ("info", "warning", "error")
-MESSAGE_TYPES = (*MODEL_TYPES, *NOTICE_TYPES, "user")
 FAILED = ("error", "cancelled")
 
 

@@ -182,6 +182,7 @@ def test_where_a_linter_found_something_tells_more_than_that_its_task_failed() -
         ("Command: git add a.md\nOutput: (empty)\nError: (none)\nExit Code: 0\nSignal: 0", False),
         ("Checked 12 files\n0 errors\n", False),
         ("Checked 12 files\n3 errors\n", True),
+        ("Error: null\nErrors: 0\n", False),
         ("error: no such branch", True),
         ("Error: (none)\nFAILED tests/test_a.py", True),
     ],
