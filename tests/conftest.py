@@ -19,7 +19,11 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("untimed", deadline=None)  # a law is no measurement, and machines are shared
+hypothesis.settings.load_profile("untimed")
 
 if TYPE_CHECKING:
     from worker.adapters.redis_link import RedisLink
